@@ -25,7 +25,6 @@ CONTROLLERS: Mapping[str, str] = {
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
-    "follow_body": "surefoot.scenario.motions.tracker:PlannedWholeBody",
     "track": "surefoot.scenario.motions.tracker:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
@@ -65,7 +64,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
-        case "follow" | "follow_body" | "track":
+        case "follow" | "track":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
             servos = {"servos": scenario.robot.drives == "servo"} if table.kind == "follow" else {}

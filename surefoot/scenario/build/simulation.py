@@ -198,7 +198,7 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    whole = scenario.planner is not None or scenario.controller.kind in ("follow_body", "track")
+    whole = scenario.planner is not None or scenario.controller.kind == "track"
     if duration is None and whole and isinstance(controller, Planned):
         return controller.plan.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:

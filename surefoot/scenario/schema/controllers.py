@@ -91,7 +91,6 @@ class ControllerTable(KindTable):
         "hand_reach": "moves a frame along a line",
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
-        "follow_body": "follows the plan of `[motion]` by whole-body control; contacts may change",
         "track": "follows the plan of `[motion]` of a legged robot, by whole-body control",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
@@ -109,7 +108,6 @@ class ControllerTable(KindTable):
         "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
         "force_schedule": {"points"},
         "follow": _GAINS,
-        "follow_body": set(),
         "track": set(),
         "walk": set(),
         "balance": set(),
@@ -128,7 +126,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "inversion", "hand_reach", "force_schedule",
-        "follow", "follow_body", "track", "walk", "balance", "classic", "swing_up", "layered_walk",
+        "follow", "track", "walk", "balance", "classic", "swing_up", "layered_walk",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

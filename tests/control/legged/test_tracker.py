@@ -1,11 +1,11 @@
-"""`WholeBodyFollower`: shifts of weight and of feet that are followed, and motions that say too little."""
+"""`MotionTracker`: shifts of weight and of feet that are followed, and motions that say too little."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from surefoot.control.legged import WholeBodyFollower
+from surefoot.control.legged import MotionTracker
 from surefoot.errors import NotSupportedError
 from surefoot.motion import ContactSchedule, Spot, Stance, State, Trajectory, World
 from surefoot.robot import Robot, load
@@ -36,7 +36,7 @@ def _shift(robot: Robot, way: float) -> Trajectory:
 def test_a_shift_of_the_weight_is_followed(robot: Robot, way: float) -> None:
     motion = _shift(robot, way)
     simulation = Simulation(
-        robot, WholeBodyFollower(robot, motion), World(), Settings(duration=0.6, dt=0.002), [],
+        robot, MotionTracker(robot, motion), World(), Settings(duration=0.6, dt=0.002), [],
         State(0.0, motion.q[0], np.zeros(robot.nv)),
     )  # fmt: skip
     log = simulation.run()
@@ -48,5 +48,5 @@ def test_a_shift_of_the_weight_is_followed(robot: Robot, way: float) -> None:
 
 
 def test_contacts_must_be_known(robot: Robot) -> None:
-    with pytest.raises(NotSupportedError, match="contacts hold"):
-        WholeBodyFollower(robot, Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.home])))
+    with pytest.raises(NotSupportedError, match="feet stand"):
+        MotionTracker(robot, Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.home])))
