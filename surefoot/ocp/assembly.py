@@ -60,6 +60,8 @@ class StageFunctions:
 
     def __init__(self, sizes: Sizes, batches: Sequence[StageBatch], constants: Array, ends: LinearEnds) -> None:
         self.sizes, self.constants, self.ends = sizes, constants, ends
+        self.gauss_newton = False
+        """Whether second derivatives are those of weighted squares alone: cheap, never negative."""
         self.batches = [(batch, stage_kernels(batch.structure)) for batch in batches]
         self._values: tuple[Array, list[tuple[StageBatch, Array]]] | None = None
         self._first: tuple[Array, list[Array]] | None = None
@@ -116,6 +118,8 @@ class StageFunctions:
         s = batch.structure
         own, count = s.states + s.controls + s.slacks, self.sizes.parameters
         places = batch.columns[:, own:] - self.sizes.starts[-1]
+        if not count:
+            return blocks[..., :own] if axes == 1 else blocks[..., :own, :own]
         shape = (*blocks.shape[: blocks.ndim - axes], *(own + count,) * axes)
         wide = np.zeros(shape)
         if axes == 1:
@@ -162,14 +166,19 @@ class StageFunctions:
                 if gap.stop > gap.start:
                     m[i, gap] = gaps[s.gap_starts[k] : s.gap_starts[k + 1]]
                 m[i, row.start + batch.active[i]] = rows[s.row_starts[k] : s.row_starts[k + 1]]
-            H = kernels.hessian(*self.arguments(w, batch, kernels), m)
             R = J[:, residual]
-            H = H + R.transpose(0, 2, 1) @ ((cost * batch.weights)[:, :, None] * R)
+            H = R.transpose(0, 2, 1) @ ((cost * batch.weights)[:, :, None] * R)
+            if not self.gauss_newton:
+                H += kernels.hessian(*self.arguments(w, batch, kernels), m)
             wide = self._wide(batch, H, axes=2)
             for i, k in enumerate(batch.stages):
                 blocks[k] = wide[i]
         ends = self.ends.first.shape[1] + self.ends.last.shape[1] + self.ends.parameters.shape[1]
         return blocks, np.zeros((ends, ends))
+
+    def forget(self) -> None:
+        """Data have changed: what is kept for the last point is not valid any more."""
+        self._values = self._first = None
 
     # -- structure ------------------------------------------------------------------------------------------------
 

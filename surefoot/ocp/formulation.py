@@ -5,6 +5,8 @@ Dynamics
                 dynamics): cheap second derivatives, for floating bases
     "forward"   forces of the drives are controls, accelerations follow (FdOP; Koch, (5.13))
     "idop"      desired accelerations of the driven joints are controls, relaxed by their inertia (IdOP; Koch, (5.26))
+    "centroidal"  momentum is the state beside the coordinates, rates and contact wrenches are controls (Dai, Valenzuela
+                and Tedrake 2014; Sleiman et al. 2021): no inertia of single links, small stages, for receding horizons
 Integrator
     "semi_implicit", "rk4": shooting;  "hermite_simpson", "radau": collocation, where the accelerations at the
     collocation points are controls and meet the equations of motion as rows
@@ -22,7 +24,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 
-Dynamics = Literal["inverse", "forward", "idop"]
+Dynamics = Literal["inverse", "forward", "idop", "centroidal"]
 Integrator = Literal["semi_implicit", "rk4", "hermite_simpson", "radau"]
 Control = Literal["constant", "plc", "plci"]
 
@@ -53,7 +55,7 @@ class Formulation:
     """Dynamics, integrator and shape of the controls; see the module.
 
     Args:
-        dynamics: "inverse", "forward" or "idop".
+        dynamics: "inverse", "forward", "idop" or "centroidal".
         integrator: "semi_implicit", "rk4", "hermite_simpson" or "radau".
         control: "constant", "plc" or "plci"; inverse dynamics has constant ones.
 
@@ -80,6 +82,12 @@ class Formulation:
                 evidence={"integrator": self.integrator, "control": self.control},
                 next_step='use integrator="semi_implicit" or a collocation with control="constant", or dynamics="idop"',
             )
+        if self.dynamics == "centroidal" and (self.integrator, self.control) != ("semi_implicit", "constant"):
+            raise NotSupportedError(
+                "centroidal dynamics takes semi-implicit steps with constant controls",
+                evidence={"integrator": self.integrator, "control": self.control},
+                next_step='leave integrator="semi_implicit" and control="constant"',
+            )
         if self.integrator == "semi_implicit" and self.control != "constant":
             raise NotSupportedError(
                 "the semi-implicit step takes constant controls",
@@ -90,6 +98,11 @@ class Formulation:
     def is_collocation(self) -> bool:
         """Whether equations of motion hold at collocation points."""
         return self.integrator in TABLES
+
+    @property
+    def has_wrenches(self) -> bool:
+        """Whether contact wrenches are controls, and rows hold the contacts."""
+        return self.dynamics in ("inverse", "centroidal")
 
     def __str__(self) -> str:
         return f"{self.dynamics}-{self.integrator}-{self.control}"

@@ -20,7 +20,8 @@ from surefoot.robot import Robot
 def _source() -> str:
     """Hash of what stage functions are made of, read once for each process."""
     folder = Path(__file__).parent
-    names = ("blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py")
+    names = ["blocks.py", "chart.py", "formulation.py", "kernels.py", "node.py", "shape.py", "stage.py"]
+    names.append("centroidal/step.py")
     return cache.key(cache.source_version(), np.__version__, *((folder / name).read_bytes() for name in names))
 
 
@@ -127,7 +128,7 @@ class StageKernels:
             wrenches = found.contact_wrenches or {}
             return (
                 found.q,
-                found.v,
+                np.zeros(robot.nv) if found.rates is None else found.v,
                 np.zeros(robot.nv) if none else found.a,
                 np.zeros(robot.nu) if found.forces is None else found.forces,
                 ops.stack([np.zeros(6), *(wrenches.get(name, np.zeros(6)) for name in contacts)])[1:],
@@ -138,9 +139,24 @@ class StageKernels:
     @functools.cached_property
     def patterns(self) -> tuple[Array, Array]:
         """Entries of the Jacobian and of the Hessian that can differ from zero."""
-        found = []
-        for kernel in (self.jacobian, self.hessian):
-            layout = kernel.layout[0]
-            constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
-            found.append((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
-        return found[0], found[1]
+        return self.slopes, _pattern(self.hessian)
+
+    @functools.cached_property
+    def slopes(self) -> Array:
+        """Entries of the Jacobian that can differ from zero."""
+        return _pattern(self.jacobian)
+
+
+def _pattern(kernel: Kernel) -> Array:
+    layout = kernel.layout[0]
+    constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
+    return np.asarray((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
+
+
+def kernels_of(structure: Structure) -> StageKernels:
+    """The kernels of a structure, made once and kept with it."""
+    own = vars(structure)
+    if "kernels" not in own:
+        own["kernels"] = StageKernels(structure)
+    found: StageKernels = own["kernels"]
+    return found

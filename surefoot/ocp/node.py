@@ -28,7 +28,7 @@ class Node:
         robot: The robot.
         chart: Its coordinates.
         y: (nv,) coordinates; base position and yaw, pitch, roll first.
-        dy: (nv,) their rates.
+        rates: (nv,) their rates `dy`; None at the end of a motion with centroidal dynamics.
         accelerations: (nv,) their second rates `ddy`; None at the end of a motion and in impacts.
         forces: (nu,) forces `tau` of the drives [N m] or [N]; None where there is no acceleration.
         contact_wrenches: Contact → (6,) `wrenches` on the robot in the contact frame, linear first [N], [N m].
@@ -36,12 +36,13 @@ class Node:
         duration: Of the phase [s].
         parameters: Free parameters by name.
         control_rate: (nw,) rate of the control where it is integrated ("plci"), or its slope ("plc"); else None.
+        own_momentum: (6,) `momentum` where it is a state (centroidal dynamics); else None.
     """
 
     robot: Robot
     chart: Chart
     y: Array
-    dy: Array
+    rates: Array | None
     accelerations: Array | None = None
     forces: Array | None = None
     contact_wrenches: Mapping[str, Array] | None = None
@@ -49,6 +50,12 @@ class Node:
     duration: Any = 0.0
     parameters: Mapping[str, Any] = field(default_factory=dict)
     control_rate: Array | None = None
+    own_momentum: Array | None = None
+
+    @property
+    def dy(self) -> Array:
+        """Rates (nv,) of the coordinates."""
+        return _present(self.rates)
 
     @property
     def ddy(self) -> Array:
@@ -93,11 +100,15 @@ class Node:
     @cached_property
     def com_velocity(self) -> Array:
         """Velocity of the centre of mass (3,) in world [m/s]."""
+        if self.own_momentum is not None:
+            return self.own_momentum[:3] * (1.0 / self.robot.mass)
         return kinematics.com_velocity(self.robot.tree, self.q, self.v)
 
     @cached_property
     def momentum(self) -> Array:
         """Momentum about the centre of mass (6,), linear first, in world axes."""
+        if self.own_momentum is not None:
+            return self.own_momentum
         return dynamics.centroidal_momentum(self.robot.tree, self.q, self.v)
 
     def placement(self, frame: str) -> Array:
@@ -139,3 +150,9 @@ def external_wrenches(robot: Robot, wrenches: Mapping[str, Array]) -> Array:
         moment = R @ wrench[3:] + ops.cross(p, force)
         total[frame.body] = total[frame.body] + ops.concatenate([force, moment])
     return total
+
+
+def passive_forces(robot: Robot, q: Array, v: Array) -> Array:
+    """Forces (nv,) of dampers and springs; also for symbols."""
+    found = -np.asarray(robot.model.damping) * v
+    return found + robot.spring_forces.torque(q, v) if robot.springs else found

@@ -37,6 +37,7 @@ class Problem(ProblemSpec):
         options: SolverOptions | None = None,
         progress: Progress | None = None,
         warm: Solution | StagedSolution | None = None,
+        gauss_newton: bool = False,
     ) -> Solution:
         """Solve the problem.
 
@@ -46,12 +47,17 @@ class Problem(ProblemSpec):
             progress: Called in every iteration; a true answer stops.
             warm: An earlier solution of a problem of the same sizes, also one of `load_solution`. If it had other
                 constraints, only its variables are taken over.
+            gauss_newton: Whether second derivatives are those of weighted squares alone (`riccati`): robust where
+                these dominate, quicker to build, without the fast end of Newton's method.
         """
         start = time.perf_counter()
         transcription = transcribe(self)
         transcription.functions.derivatives(transcription.program.w0)
-        program = replace(transcription.program, patterns=transcription.functions.patterns())
-        transcription = replace(transcription, program=program)
+        transcription.functions.gauss_newton = gauss_newton
+        program = transcription.program
+        if not gauss_newton:
+            program = replace(program, patterns=transcription.functions.patterns())
+            transcription = replace(transcription, program=program)
         build = time.perf_counter() - start
         earlier = _warm(warm, transcription)
         if earlier is not None and len(earlier.multipliers.rows) != len(program.row_lower):

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot import ops
 from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
+from surefoot.kinematics import contact_frame, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import TABLES, Formulation
 from surefoot.ocp.node import Node
@@ -143,8 +144,8 @@ class StageShape:
 
     @property
     def inputs(self) -> int:
-        """Numbers of one input: forces of drives, desired accelerations, or accelerations and contact forces."""
-        return self.robot.nv + self.forces if self.formulation.dynamics == "inverse" else self.robot.nu
+        """Numbers of one input: forces of drives, desired accelerations, or accelerations (rates) and contact ones."""
+        return self.robot.nv + self.forces if self.formulation.has_wrenches else self.robot.nu
 
     @property
     def points(self) -> int:
@@ -154,6 +155,8 @@ class StageShape:
     @property
     def states(self) -> int:
         """Size of x."""
+        if self.formulation.dynamics == "centroidal":
+            return self.robot.nv + 6
         return 2 * self.robot.nv + {"constant": 0, "plc": 1, "plci": 2}[self.formulation.control] * self.robot.nu
 
     @property
@@ -163,7 +166,7 @@ class StageShape:
             return 0
         if self.kind == "impact":
             return self.robot.nv + self.forces
-        if self.formulation.dynamics == "inverse":
+        if self.formulation.has_wrenches:
             return self.points * self.inputs
         return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
 
@@ -181,6 +184,35 @@ class StageShape:
             wrenches[name] = wrench
             start += len(directions)
         return wrenches, self.scale * forces[start:]
+
+    def moment(self, y: Array, dy: Array | None, p: Array, d: Array, **others: Any) -> Node:
+        """A node with these coordinates, rates, parameters and data."""
+        named = dict(zip(self.parameters, p[1:], strict=True))
+        return Node(self.robot, self.chart, y, dy, step=p[0] * d[0], duration=p[0], parameters=named, **others)
+
+    def spot_error(self, node: Node, name: str, spot: Array) -> tuple[Array, Array]:
+        """Position and rotation (6,) of a contact against its spot, in the axes of the spot, times gains.
+
+        Also R_spot_contact. Directions that are free are those of the spot: a point foot on level ground may roll.
+        """
+        T = node.placement(name)
+        R, position = spot[:9].reshape(3, 3), spot[9:12]
+        E = R.T @ T[:3, :3]
+        turn = 0.5 * ops.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
+        return spot[12:18] * ops.concatenate([R.T @ (T[:3, 3] - position), turn]), E
+
+    def resting(self, node: Node, v: Array, d: Array) -> list[tuple[str, Array]]:
+        """Rows that make contacts rest, and loops stay closed, in the motion with velocity v (nv,) from a node."""
+        rows, tree = [], self.robot.tree
+        for k, (name, directions) in enumerate(self.tied.items()):
+            pull, E = self.spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
+            twist = frame_velocity(tree, contact_frame(self.robot, name), node.q, v, "local")
+            own = ops.concatenate([E.T @ pull[:3], E.T @ pull[3:]])
+            rows.append((f"contact {name}", (twist + own)[list(directions)]))
+        if self.own.rows:
+            closing = self.own.jacobian(tree, node.q) @ v + BAUMGARTE * self.own.residual(tree, node.q)
+            rows.append(("loops", closing))
+        return rows
 
     def sample(self, slacks: int = 0) -> tuple[Array, Array, Array, Array]:
         """Arguments x, u, p, d at home and at rest, with that many slack variables."""

@@ -15,6 +15,7 @@ from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
 from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
+from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription
 from surefoot.solvers import Explanation
@@ -114,13 +115,16 @@ class Solution:
             rows[-1] = keep[-2]  # inputs of the last interval hold until its end
         wrenches = {name: nodes["wrenches"][rows, i] for i, name in enumerate(problem.robot.contacts)}
         touched = {name for phase in problem.phases for name in phase.contacts}
+        q, v, a, tau = nodes["q"][keep], nodes["v"][keep], nodes["a"][rows], nodes["tau"][rows]
+        if problem.formulation.dynamics == "centroidal":
+            v, a, tau = whole_body_motion(problem.robot, self.times[keep], q, v, wrenches)
         return Trajectory.of(
             problem.robot,
             self.times[keep],
-            nodes["q"][keep],
-            nodes["v"][keep],
-            a=nodes["a"][rows],
-            tau=nodes["tau"][rows] if problem.robot.nu else None,
+            q,
+            v,
+            a=a,
+            tau=tau if problem.robot.nu else None,
             wrenches={name: wrench for name, wrench in wrenches.items() if name in touched},
             schedule=self._schedule(),
             control="hold" if problem.formulation.control == "constant" else "linear",

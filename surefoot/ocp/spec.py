@@ -223,6 +223,7 @@ class ProblemSpec(Timeline):
         self.bounds: dict[str, tuple[Array, Array]] = {}
         self.parameters: dict[str, tuple[float, float, float]] = {}
         self.path: Callable[[float], ArrayLike] | None = None
+        self.motion: Trajectory | None = None
         self.limited = {"positions": True, "velocities": True, "torques": True}
         self.sole_margin = self.position_margin = 0.0
         self.box: dict[str, tuple[float, float]] = {}
@@ -236,6 +237,7 @@ class ProblemSpec(Timeline):
         reference: Reference | None = None,
         at: Place = "path",
         phases: Sequence[str] | None = None,
+        key: tuple[Any, ...] | None = None,
     ) -> None:
         """Add a cost: ½ weight |f|², integrated over time along the path.
 
@@ -246,6 +248,7 @@ class ProblemSpec(Timeline):
             reference: Numbers that the function takes besides: the same for all nodes, or a function of time.
             at: Along the path, at its end, or at impacts.
             phases: Where it acts; everywhere if None.
+            key: What the function depends on, to find its machine code again; None: it is traced in every process.
         """
         number(weight, f"weight of cost `{name}`")
         if function is None and name in ("time", *known.SCALARS):
@@ -257,9 +260,9 @@ class ProblemSpec(Timeline):
         if function is None:
             function, size = known.RESIDUALS[name]
             count = {"nv": self.robot.nv, "nu": self.robot.nu}[size] if isinstance(size, str) else size
-            key: tuple[Any, ...] | None = (name,)
+            key = (name,)
         else:
-            count, key = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference), None
+            count = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference)
         if count and reference is None:
             raise ShapeError(f"cost `{name}` needs a reference of {count} numbers", subject=name, kind="cost")
         if count:
@@ -430,7 +433,8 @@ class ProblemSpec(Timeline):
         self.parameters[name] = (low, 0.5 * (low + high) if guess is None else _finite(guess, name), high)
 
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
-        """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory."""
+        """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""
+        self.motion = path if isinstance(path, Trajectory) else None
         if isinstance(path, Trajectory):
             motion = path
             self.path = lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q

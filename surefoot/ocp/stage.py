@@ -22,12 +22,11 @@ from surefoot.dynamics.inverse import (
     forward_operator,
     inverse_operator,
 )
-from surefoot.kinematics import contact_frame, frame_placement, frame_velocity
+from surefoot.ocp.centroidal import centroidal_step
 from surefoot.ocp.formulation import TABLES
-from surefoot.ocp.node import AbsentError, Node, external_wrenches
+from surefoot.ocp.node import AbsentError, Node, external_wrenches, passive_forces
 from surefoot.ocp.shape import BAUMGARTE, SPOT, Group, Groups, Parts, StageShape
 from surefoot.ops import Array
-from surefoot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,8 @@ class Structure(StageShape):
         """Cost, residuals, next state and rows; the groups are appended to the two lists."""
         n = self.robot.nv
         gap, nodes, own = self._step(x, u, p, d)
-        first = Node(self.robot, self.chart, x[:n], x[n : 2 * n])
+        moving = self.formulation.dynamics != "centroidal"
+        first = Node(self.robot, self.chart, x[:n], x[n : 2 * n] if moving else None)
         own += self._arrival(first, d)
         nodes = [*nodes, (self.posture(x[:n], p[1:]), 0.0, True)]
         return self._with_blocks(gap, nodes, own, u[self.controls :], d, (rows, residuals))
@@ -67,6 +67,8 @@ class Structure(StageShape):
             return self._impact(x, u, p, d)
         if self.kind == "end":
             return np.zeros(0), [(self._end_node(x, p), 1.0, True)], []
+        if self.formulation.dynamics == "centroidal":
+            return centroidal_step(self, x, u, p, d)
         return (self._collocation if self.formulation.is_collocation else self._shooting)(x, u, p, d)
 
     def node(self, x: Array, u: Array, p: Array, d: Array) -> Node:
@@ -126,14 +128,12 @@ class Structure(StageShape):
             found.append(ops.concatenate([np.zeros(0), *(values for _, _, values in parts)]))
         return Parts(cost, found[1], gap, found[0])
 
-    def _node(self, y: Array, dy: Array, p: Array, d: Array, **others: Any) -> Node:
-        named = dict(zip(self.parameters, p[1:], strict=True))
-        return Node(self.robot, self.chart, y, dy, step=p[0] * d[0], duration=p[0], parameters=named, **others)
-
     def _end_node(self, x: Array, p: Array) -> Node:
         n, y, dy = self.robot.nv, x[: self.robot.nv], x[self.robot.nv : 2 * self.robot.nv]
+        if self.formulation.dynamics == "centroidal":
+            return replace(self.moment(y, None, p, np.zeros(1)), own_momentum=self.robot.mass * x[n:])
         if self.formulation.control == "constant":
-            return self._node(y, dy, p, np.zeros(1))
+            return self.moment(y, dy, p, np.zeros(1))
         return self._moving(y, dy, x[2 * n : 2 * n + self.robot.nu], p, np.zeros(1))
 
     # forward dynamics and IdOP
@@ -148,7 +148,7 @@ class Structure(StageShape):
             wrenches[name] = wrench
             start += len(directions)
         ddy = self.chart.second_rates(y, dy, found.a)
-        return self._node(
+        return self.moment(
             y, dy, p, d, accelerations=ddy, forces=found.tau, contact_wrenches=wrenches, control_rate=rate
         )
 
@@ -214,7 +214,7 @@ class Structure(StageShape):
         """The node with accelerations and contact forces u, and the equations of the undriven degrees of freedom."""
         n, robot = self.robot.nv, self.robot
         wrenches, own = self.split_forces(u[n : n + self.forces])
-        node = self._node(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
+        node = self.moment(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
         external = external_wrenches(robot, wrenches) if wrenches else None
         tau = dynamics.rnea(robot.tree, node.q, node.v, node.a, external) - passive_forces(robot, node.q, node.v)
         if self.own.rows:
@@ -228,14 +228,7 @@ class Structure(StageShape):
         node, rows = self._inverse_node(y, dy, u, p, d)
         new = dy + h * node.ddy
         v, _ = self.chart.motion(y, new)
-        for k, (name, directions) in enumerate(self.tied.items()):
-            error, gain = self._spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
-            twist = frame_velocity(self.robot.tree, contact_frame(self.robot, name), node.q, v, "local")
-            rows.append((f"contact {name}", (twist + gain * error)[list(directions)]))
-        if self.own.rows:
-            tree = self.robot.tree
-            closing = self.own.jacobian(tree, node.q) @ v + BAUMGARTE * self.own.residual(tree, node.q)
-            rows.append(("loops", closing))
+        rows += self.resting(node, v, d)
         return ops.concatenate([y + h * new, new]), [(node, 1.0, True)], rows
 
     def _held_acceleration(self, node: Node) -> Array:
@@ -245,23 +238,14 @@ class Structure(StageShape):
 
     # contacts that begin, impacts
 
-    def _spot_error(self, node: Node, name: str, spot: Array) -> tuple[Array, Array]:
-        """Position and rotation (6,) of a contact against its spot, in the axes of the contact, and the gains."""
-        T = frame_placement(self.robot.tree, contact_frame(self.robot, name), node.q)
-        R, position = spot[:9].reshape(3, 3), spot[9:12]
-        E = R.T @ T[:3, :3]
-        turn = 0.5 * ops.array([E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1]])
-        return ops.concatenate([T[:3, :3].T @ (T[:3, 3] - position), turn]), spot[12:18]
-
     def _arrival(self, first: Node, d: Array) -> list[tuple[str, Array]]:
         """Where contacts are, and how fast, at the first node of a phase; rows without bounds elsewhere."""
         rows = []
         for k, (name, directions) in enumerate(self.tied.items()):
             spot = d[1 + SPOT * k : 1 + SPOT * (k + 1)]
-            error, gain = self._spot_error(first, name, spot)
-            at = (gain * error * (1.0 / BAUMGARTE))[list(directions)]
+            at = (self.spot_error(first, name, spot)[0] * (1.0 / BAUMGARTE))[list(directions)]
             rows.append((f"position {name}", at))
-            if self.kind == "interval":
+            if self.kind == "interval" and first.rates is not None:
                 rows.append((f"velocity {name}", first.velocity(name)[list(directions)]))
         return rows
 
@@ -270,7 +254,7 @@ class Structure(StageShape):
         robot, n = self.robot, self.robot.nv
         y, dy = x[:n], x[n : 2 * n]
         wrenches, own = self.split_forces(u[n : n + self.forces])
-        after = self._node(y, u[:n], p, d, contact_wrenches=wrenches)
+        after = self.moment(y, u[:n], p, d, contact_wrenches=wrenches)
         jump = after.v - self.chart.motion(y, dy)[0]
         weightless = replace(robot.tree, gravity=np.zeros(3))
         external = external_wrenches(robot, wrenches) if wrenches else None
@@ -328,9 +312,3 @@ def _unconstrained(equations: DrivenEquations, w: Array, relaxed: bool) -> Any:
     F[np.ix_(driven, driven)] = F[np.ix_(driven, driven)] + K
     a = solve_positive(F, equations.forces(K @ w) - h)
     return OperatorResult(a, K @ (w - a[driven]), np.zeros(0))
-
-
-def passive_forces(robot: Robot, q: Array, v: Array) -> Array:
-    """Forces (nv,) of dampers and springs; also for symbols."""
-    found = -np.asarray(robot.model.damping) * v
-    return found + robot.spring_forces.torque(q, v) if robot.springs else found

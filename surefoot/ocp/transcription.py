@@ -10,6 +10,7 @@ import scipy.linalg
 
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.motion import Trajectory
 from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
@@ -29,6 +30,7 @@ class Stage:
         time: When it begins in the first guess [s].
         share: Length of its interval over the duration of the phase.
         is_first: Whether it is the first of its phase.
+        before: Contacts of the phase before it; None at the beginning of the motion.
     """
 
     phase: int
@@ -36,6 +38,7 @@ class Stage:
     time: float
     share: float
     is_first: bool
+    before: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,18 @@ def transcribe(problem: ProblemSpec) -> Transcription:
     """
     if not problem.phases:
         raise ShapeError("the problem has no phases", next_step="add one: problem.phase(name, contacts, …)")
-    stages = _stages(problem)
+    if problem.formulation.dynamics == "centroidal":
+        _require_centroidal(problem)
+    return transcribe_stages(problem, stages_of(problem))
+
+
+def transcribe_stages(problem: ProblemSpec, stages: tuple[Stage, ...]) -> Transcription:
+    """The staged program of some stages of a problem; its boundary conditions hold at their ends.
+
+    Args:
+        problem: The problem.
+        stages: A chain that ends with the stage of an end.
+    """
     free = [k for k, phase in enumerate(problem.phases) if phase.duration[0] < phase.duration[2]]
     sizes = Sizes(
         states=tuple(stage.structure.states for stage in stages),
@@ -103,15 +117,28 @@ def transcribe(problem: ProblemSpec) -> Transcription:
     return Transcription(problem, stages, program, functions, durations)
 
 
+def _require_centroidal(problem: ProblemSpec) -> None:
+    """Momentum is continuous and has no mirror image here."""
+    wrong = [phase.name for phase in problem.phases if phase.transition == "impact"]
+    if wrong or problem.coupling is not None or problem.robot.base != "floating":
+        raise NotSupportedError(
+            "centroidal dynamics is for floating bases, without impacts and periodic ends",
+            evidence={"robot": problem.robot.name, "impacts": wrong, "periodic": problem.coupling is not None},
+            next_step='use transition="soft", or dynamics="inverse"',
+        )
+
+
 # -- stages -------------------------------------------------------------------------------------------------------
 
 
-def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
+def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
+    """All stages of a problem; those with the same functions share their structure."""
     found: list[Stage] = []
     made: dict[Any, Structure] = {}
+    everywhere = {phase.name: _blocks(problem, phase) for phase in problem.phases}
 
     def structure(phase: PhaseSpec, kind: Any) -> Structure:
-        blocks = tuple(block for block in _blocks(problem, phase) if _acts(block, kind))
+        blocks = tuple(block for block in everywhere[phase.name] if _acts(block, kind))
         key = (phase.contacts, kind, tuple(block.name for block in blocks))
         if key not in made:
             contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
@@ -121,13 +148,15 @@ def _stages(problem: ProblemSpec) -> tuple[Stage, ...]:
 
     time = 0.0
     for number, phase in enumerate(problem.phases):
+        before = problem.phases[number - 1].contacts if number else None
         if phase.transition == "impact":
             if not number:
                 raise NotSupportedError("a motion cannot begin with an impact", subject=phase.name, kind="phase")
-            found.append(Stage(number, structure(phase, "impact"), time, 0.0, True))
+            found.append(Stage(number, structure(phase, "impact"), time, 0.0, True, before))
         step = phase.duration[1] / phase.intervals
         for k in range(phase.intervals):
-            found.append(Stage(number, structure(phase, "interval"), time + k * step, 1.0 / phase.intervals, k == 0))
+            share, start = 1.0 / phase.intervals, time + k * step
+            found.append(Stage(number, structure(phase, "interval"), start, share, k == 0, before))
         time += phase.duration[1]
     found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
     return tuple(found)
@@ -160,12 +189,10 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
             Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
         )
     for name in phase.contacts:
-        for place in ("path", "impact"):
-            surface = robot.contacts[name]
-            faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
-            function = known.cone_rows(surface, faces)
-            key = ("cone", name, faces.tobytes())
-            found.append(Block(f"cone {name}", function, "row", place, key=key))
+        surface = robot.contacts[name]
+        faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
+        function, key = known.cone_rows(surface, faces), ("cone", name, faces.tobytes())
+        found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
     return sorted(found, key=lambda block: block.of_posture)
 
 
@@ -195,10 +222,10 @@ def _arrives(problem: ProblemSpec, stage: Stage, word: str, contact: str) -> boo
     if not stage.is_first or stage.structure.kind == "end":
         return False
     phases, k = problem.phases, stage.phase
-    if k == 0:
+    if stage.before is None:
         held = len(problem.first.y) == problem.robot.nv
         return not held and (word == "position" or problem.formulation.integrator != "semi_implicit")
-    is_new = contact not in phases[k - 1].contacts
+    is_new = contact not in stage.before
     if phases[k].transition == "impact":
         return is_new and word == "position" and stage.structure.kind == "impact"
     return is_new and (word == "position" or phases[k].transition == "soft")
@@ -324,7 +351,11 @@ def _variable_bounds(
     effort = np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
     for k, stage in enumerate(stages):
         start = sizes.starts[k]
-        lower[start : start + 2 * n], upper[start : start + 2 * n] = box_low, box_high
+        if problem.formulation.dynamics != "centroidal":
+            lower[start : start + 2 * n], upper[start : start + 2 * n] = box_low, box_high
+        else:
+            for at, part in ((start, slice(n)), (start + sizes.states[k], slice(n, 2 * n)))[: 1 + (stage.share > 0.0)]:
+                lower[at : at + n], upper[at : at + n] = box_low[part], box_high[part]
         if problem.formulation.dynamics == "forward":
             at = [start + 2 * n] if problem.formulation.control != "constant" else []
             if problem.formulation.control in ("constant", "plc") and stage.structure.controls:
@@ -343,10 +374,13 @@ def _fix_ends(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, low
     for ends, start in ((problem.first, 0), (problem.last, int(sizes.starts[-2]))):
         is_last = start > 0
         positions, rates = dict(ends.y), dict(ends.dy)
-        if is_last and problem.formulation.dynamics == "inverse":
+        if problem.formulation.dynamics == "centroidal":  # rest is no momentum
+            rates = dict.fromkeys(range(6), 0.0) if rates else {}
+        if is_last and problem.formulation.has_wrenches:
             kept = _not_held(problem, stages[-2].structure)
             positions = {k: x for k, x in positions.items() if len(ends.y) < n or k in kept}
-            rates = {k: x for k, x in rates.items() if len(ends.dy) < n or k in kept}
+            if problem.formulation.dynamics == "inverse":
+                rates = {k: x for k, x in rates.items() if len(ends.dy) < n or k in kept}
         for k, value in positions.items():
             lower[start + k] = upper[start + k] = value
         for k, value in rates.items():
@@ -387,12 +421,37 @@ def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: 
         start, s = sizes.starts[k], stage.structure
         w[start : start + n] = path[k]
         if k + 1 < len(stages) and times[k + 1] > times[k] and problem.path is not None:
-            w[start + n : start + 2 * n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
-        if s.controls and s.forces and (problem.formulation.dynamics == "inverse" or s.kind == "impact"):
-            _share_weight(s, w[start + sizes.states[k] : start + sizes.states[k] + s.controls])
+            rates = start + (sizes.states[k] if problem.formulation.dynamics == "centroidal" else n)
+            w[rates : rates + n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
+        if s.controls and s.forces and (problem.formulation.has_wrenches or s.kind == "impact"):
+            u = w[start + sizes.states[k] : start + sizes.states[k] + s.controls]
+            _share_weight(s, u)
+            if problem.motion is not None and s.kind == "interval" and s.points == 1:
+                _take_wrenches(problem.motion, s, stage.time, u)
+                if problem.formulation.dynamics == "inverse" and problem.motion.v is not None:
+                    u[:n] = _second_rates(problem, problem.motion, stage.time, times[k + 1])
     values = [problem.phases[k].duration for k in free] + list(problem.parameters.values())
     w[int(sizes.starts[-1]) :] = [value[1] for value in values]
     return w
+
+
+def _second_rates(problem: ProblemSpec, motion: Trajectory, start: float, end: float) -> Array:
+    """Mean second rates of the coordinates between two times of the trajectory that is the guess."""
+    rates = []
+    for t in (start, end):
+        now = motion.sample(float(np.clip(t, motion.start, motion.end)))
+        rates.append(problem.chart.rates(problem.chart.coordinates(now.q), np.asarray(now.v)))
+    return (rates[1] - rates[0]) / (end - start)
+
+
+def _take_wrenches(motion: Trajectory, structure: Structure, t: float, u: Array) -> None:
+    """Contact forces of a trajectory, in the controls of an interval, where it has all of them."""
+    if not set(structure.tied) <= set(motion.wrenches):
+        return
+    at, row = structure.robot.nv, int(np.clip(np.searchsorted(motion.time, t + 1e-9) - 1, 0, len(motion.time) - 1))
+    for name, directions in structure.tied.items():
+        u[at : at + len(directions)] = motion.wrenches[name][row, list(directions)] / structure.scale
+        at += len(directions)
 
 
 def _share_weight(structure: Structure, u: Array) -> None:

@@ -85,14 +85,10 @@ class LeggedBody:
         self._to_contact = {
             name: np.linalg.inv(frames[foot.link] @ foot.placement) @ frames[c.frame] @ c.placement
             for foot in self.feet
-            for name in foot.contacts
-            for c in [robot.contacts[name]]
+            for name, c in ((name, robot.contacts[name]) for name in foot.contacts)
         }
-        self._middles = {
-            name: _unit_wrench(robot.contacts[name], self.problem.rows.tied[name])
-            for foot in self.feet
-            for name in foot.contacts
-        }
+        tied, names = self.problem.rows.tied, [name for foot in self.feet for name in foot.contacts]
+        self._middles = {name: _unit_wrench(robot.contacts[name], tied[name]) for name in names}
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()

@@ -11,7 +11,7 @@ from surefoot.motion import Controller, World
 from surefoot.robot import Robot
 from surefoot.scenario.motions import Plan
 from surefoot.scenario.registry import imported
-from surefoot.scenario.schema import ControllerTable, Scenario
+from surefoot.scenario.schema import ControllerTable, MpcTable, Scenario
 
 __all__ = ["CONTROLLERS", "build_controller"]
 
@@ -31,6 +31,7 @@ CONTROLLERS: Mapping[str, str] = {
     "classic": "surefoot.control.classic:classic_controller",
     "swing_up": "surefoot.control.layered:CartPoleSwingUp",
     "layered_walk": "surefoot.control.layered:LayeredWalk",
+    "mpc": "surefoot.scenario.build.receding:build_mpc",
 }
 """What makes each kind of controller."""
 _MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
@@ -83,6 +84,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
             return controller(given.get("method", "operational_space"), robot, q, dt)
+        case "mpc":
+            return controller(scenario.mpc or MpcTable(), robot, q)
         case "swing_up":
             return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
         case "layered_walk":

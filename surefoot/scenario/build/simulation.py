@@ -99,7 +99,7 @@ def _events(
 
 def _on_bent_legs(scenario: Scenario, robot: Robot) -> tuple[Robot, list[str]]:
     """A robot that is to balance or walk, with another home posture if its legs are straight, and a note of that."""
-    is_asked = scenario.controller.kind in ("balance", "walk") and scenario.robot.home == "usual"
+    is_asked = scenario.controller.kind in ("balance", "walk", "mpc") and scenario.robot.home == "usual"
     home = robot.home
     if not is_asked or robot.base != "floating" or np.array_equal(bend_straight_legs(robot, home), home):
         return robot, []

@@ -6,6 +6,7 @@ from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
 from surefoot.scenario.schema.motions import MotionTable, StepTable, WeightsTable
 from surefoot.scenario.schema.planning import OMPL_NAMES, PlannerTable
+from surefoot.scenario.schema.receding import MpcTable
 from surefoot.scenario.schema.scenario import (
     AuditTable,
     ConstraintMethod,
@@ -35,6 +36,7 @@ __all__ = [
     "KindTable",
     "MotionTable",
     "MoveTable",
+    "MpcTable",
     "ObjectTable",
     "ObstacleTable",
     "PlannerTable",

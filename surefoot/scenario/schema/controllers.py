@@ -97,6 +97,7 @@ class ControllerTable(KindTable):
         "classic": "stands by a controller of the literature, see `method`",
         "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
         "layered_walk": "walks in the plane at a commanded speed, by the layers of Busenhart 1994",
+        "mpc": "stands or trots by the receding horizon of `[mpc]`",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -114,6 +115,7 @@ class ControllerTable(KindTable):
         "classic": {"method"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
+        "mpc": set(),
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
@@ -126,7 +128,7 @@ class ControllerTable(KindTable):
 
     kind: Literal[
         "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "inversion", "hand_reach", "force_schedule",
-        "follow", "track", "walk", "balance", "classic", "swing_up", "layered_walk",
+        "follow", "track", "walk", "balance", "classic", "swing_up", "layered_walk", "mpc",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

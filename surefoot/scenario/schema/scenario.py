@@ -12,6 +12,7 @@ from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import Friction, NotNegative, Pair, Positive, Vector
 from surefoot.scenario.schema.motions import MotionTable
 from surefoot.scenario.schema.planning import PlannerTable
+from surefoot.scenario.schema.receding import MpcTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table
@@ -192,6 +193,7 @@ class Scenario(Table):
         planner: Stances and motions that are planned before the run.
         walk: Where to walk.
         balance: Moves of a robot that stands.
+        mpc: What a receding horizon does.
         controller: The controller.
         sensors: The sensors.
         estimator: The state estimator.
@@ -205,7 +207,7 @@ class Scenario(Table):
     study: Literal[
         "none", "stand", "drop", "slide", "touch", "free_floating", "motion", "reach", "servo", "estimate",
         "mechanism", "pendulum_drift", "gears", "impact", "formalism", "walk",
-        "balance", "swing_up", "pace",
+        "balance", "swing_up", "pace", "mpc",
     ] = "none"  # fmt: skip
     robot: RobotTable = RobotTable()
     world: WorldTable = WorldTable()
@@ -214,6 +216,7 @@ class Scenario(Table):
     planner: PlannerTable | None = None
     walk: WalkTable | None = None
     balance: BalanceTable = BalanceTable()
+    mpc: MpcTable | None = None
     controller: ControllerTable = ControllerTable()
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()

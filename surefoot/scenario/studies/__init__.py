@@ -18,6 +18,7 @@ _MODULES = {
     "motion": ("motion",),
     "pendulum_drift": ("pendulum_drift",),
     "reach": ("reach",),
+    "receding": ("mpc",),
     "slide": ("slide",),
     "stand": ("balance", "stand"),
     "touch": ("touch",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from surefoot.solvers.staged.certificate import kkt_residual
 from surefoot.solvers.staged.conflict import explain_conflict
 from surefoot.solvers.staged.problem import Derivatives, Patterns, Sizes, StagedFunctions, StagedProblem, Values
+from surefoot.solvers.staged.riccati import RealTime, RealTimePoint, RealTimeStep
 from surefoot.solvers.staged.solution import (
     Gains,
     Iteration,
@@ -24,6 +25,9 @@ __all__ = [
     "Multipliers",
     "Patterns",
     "Progress",
+    "RealTime",
+    "RealTimePoint",
+    "RealTimeStep",
     "Seconds",
     "Sizes",
     "SolverOptions",

@@ -46,10 +46,10 @@ class Form:
     Args:
         problem: The staged program.
         functions: Its functions, timed.
-        w: Where gradients are measured for scaling.
+        w: Where gradients are measured for scaling; None: nothing is scaled.
     """
 
-    def __init__(self, problem: StagedProblem, functions: TimedFunctions, w: Array) -> None:
+    def __init__(self, problem: StagedProblem, functions: TimedFunctions, w: Array | None) -> None:
         self.problem, self.sizes, self._functions = problem, problem.sizes, functions
         fixed = _equal(problem.lower, problem.upper)
         late = np.zeros(self.sizes.variables, dtype=bool)
@@ -69,7 +69,8 @@ class Form:
         self._place_variables()
         self._place_rows()
         self.cost_scale, self.row_scale = 1.0, np.ones(len(self.kept))
-        self._measure(w)
+        if w is not None:
+            self._measure(w)
         self.row_lower, self.row_upper = lower[self.kept] * self.row_scale, upper[self.kept] * self.row_scale
         self.equation = _equal(self.row_lower, self.row_upper)
 

@@ -250,10 +250,10 @@ class Sweep:
         z = z[self._places[k]] if self._places else z
         return self._slopes.gaps[k] @ z + gaps[self._form.gap[k]]
 
-    def feedback(self) -> tuple[Array, ...]:
-        """K_k (nu_k, nx_k) with p held."""
+    def feedback(self, count: int | None = None) -> tuple[Array, ...]:
+        """K_k (nu_k, nx_k) with p held; of the first stages only where a count is given."""
         out = []
-        for stage, nx in zip(self._stages, self._sizes.states, strict=True):
+        for stage, nx in zip(self._stages[:count], self._sizes.states[:count], strict=True):
             K = stage.states[:, :nx]
             if len(stage.convex):
                 K = K - stage.columns @ blas.dtrsm(1.0, stage.equations, stage.prices[:, :nx], lower=1, trans_a=1)

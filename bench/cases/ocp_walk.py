@@ -1,0 +1,136 @@
+"""The walk of Crocoddyl's biped example as one of our problems, and its motion as Crocoddyl sees it.
+
+Two steps of 0.3 m and 0.6 m within 75 intervals of 30 ms: costs with the weights of `SimpleBipedGaitProblem`, ½ w |…|²
+on the centre of mass, the swinging sole, base turn, joints, velocities and torques. Cones of contacts, which are costs
+there, and limits of joints, speeds and drives, which are not there at all, are hard constraints here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from surefoot import ops
+from surefoot.arrays import Array
+from surefoot.ik import solve
+from surefoot.ocp import Node, Problem, Solution
+from surefoot.ops import Array as AnyArray
+from surefoot.robot import Robot
+from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Posture
+
+Swing = tuple[str, str, float, float, Array, Array]
+"""Phase, foot, beginning [s], length [m]; sole and centre of mass before it [m]."""
+
+__all__ = ["crocoddyl_motion", "walk_problem"]
+
+LEFT, RIGHT = "leg_left_6_link", "leg_right_6_link"
+SOLES = {LEFT: "left_sole_link", RIGHT: "right_sole_link"}
+FREE = dict.fromkeys(SOLES, range(6))  # soles rest where they land, and costs say where
+STEP, LENGTH, LIFT = 0.03, 0.6, 0.1
+SUPPORT, SWING = 12, 25
+_COM, _FOOT, _LANDING, _TORQUE = 1e6, 1e6, 1e8, 1e-1
+_TURN, _JOINTS, _SPEED = 10.0 * 500.0**2, 10.0 * 0.01**2, 10.0 * 10.0**2
+
+
+def walk_problem(robot: Robot) -> Problem:
+    """The problem of a robot with TALOS's legs, from its home posture."""
+    problem = Problem(robot)
+    places = robot.placements(robot.home)
+    soles = {foot: places[SOLES[foot]][:3, 3].copy() for foot in SOLES}
+    com = np.r_[0.5 * (soles[LEFT] + soles[RIGHT])[:2], _com(robot)[2]]
+    swings: list[Swing] = []
+    start = 0.0
+    for number, (stance, swing, length) in enumerate(((LEFT, RIGHT, 0.5 * LENGTH), (RIGHT, LEFT, LENGTH))):
+        transition: Any = "impact" if number else "continuous"
+        problem.phase(f"support {number}", [LEFT, RIGHT], SUPPORT, SUPPORT * STEP, free=FREE, transition=transition)
+        start += SUPPORT * STEP
+        problem.phase(f"swing {number}", [stance], SWING, SWING * STEP, free=FREE)
+        swings.append((f"swing {number}", swing, start, length, soles[swing].copy(), com.copy()))
+        start += SWING * STEP
+        soles[swing][0] += length
+        com[0] += 0.5 * length
+    problem.start(robot.home)
+    _costs(problem)
+    for item in swings:
+        _lead(problem, *item)
+    problem.cost("landing 0", _LANDING, _sole(RIGHT), reference=soles[RIGHT], at="impact", key=("sole", RIGHT))
+    problem.cost("landing 1", _LANDING, _sole(LEFT), reference=soles[LEFT], at="end", key=("sole", LEFT))
+    _guess(problem, swings)
+    return problem
+
+
+def _guess(problem: Problem, swings: Sequence[Swing]) -> None:
+    """Straight in coordinates between the postures at lift-off and at landing, by inverse kinematics."""
+    robot, chart = problem.robot, problem.chart
+    times, knots, q = [0.0], [chart.coordinates(robot.home)], np.array(robot.home)
+    places = robot.placements(robot.home)
+    for _, foot, start, length, _, com in swings:
+        places[SOLES[foot]] = places[SOLES[foot]] + length * np.outer([1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0])
+        feet = [FramePose(name, places[name]) for name in SOLES.values()]
+        trunk = FrameOrientation(robot.tree.body_names[0], np.eye(3))
+        target = com + np.array([0.5 * length, 0.0, 0.0])
+        q = np.array(solve(robot, [*feet, CenterOfMass(target), trunk, Posture(robot, robot.home)], q).q)
+        times += [start, start + SWING * STEP]
+        knots += [knots[-1], chart.coordinates(q)]
+    table = np.array(knots)
+
+    def at(t: float) -> Array:
+        y = np.array([np.interp(t, times, column) for column in table.T])
+        return np.asarray(chart.configuration(y), dtype=float)
+
+    problem.guess(at)
+
+
+def _costs(problem: Problem) -> None:
+    home = problem.chart.coordinates(problem.robot.home)
+    problem.cost("base_turn", _TURN)
+    problem.cost("joint_posture", _JOINTS, reference=home[problem.robot.driven])
+    problem.cost("velocity", _SPEED, lambda node: node.v, key=("velocity",))
+    problem.cost("torque", _TORQUE)
+
+
+def _lead(problem: Problem, phase: str, foot: str, start: float, length: float, sole: Array, com: Array) -> None:
+    """Centre of mass and swinging sole, as `createFootstepModels` leads them."""
+
+    def share(t: float) -> float:
+        return (round((t - start) / STEP) + 1) / SWING
+
+    def sole_at(t: float) -> Array:
+        k, half = round((t - start) / STEP), SWING / 2
+        rise = k / half if k < half else 1.0 - (k - half) / half
+        return sole + np.array([length * share(t), 0.0, LIFT * rise])
+
+    def com_at(t: float) -> Array:
+        return com + np.array([0.5 * length * share(t), 0.0, 0.0])
+
+    problem.cost(f"com {phase}", _COM, _com_error, reference=com_at, phases=[phase], key=("com",))
+    problem.cost(f"sole {phase}", _FOOT, _sole(foot), reference=sole_at, phases=[phase], key=("sole", foot))
+
+
+def _com_error(node: Node, reference: AnyArray) -> AnyArray:
+    return node.com - reference
+
+
+def _sole(foot: str) -> Callable[..., AnyArray]:
+    """Position against a reference, and turn, of a sole."""
+
+    def error(node: Node, reference: AnyArray) -> AnyArray:
+        T = node.placement(SOLES[foot])
+        turn = 0.5 * ops.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]])
+        return ops.concatenate([T[:3, :3].T @ (T[:3, 3] - reference), turn])
+
+    return error
+
+
+def _com(robot: Robot) -> Array:
+    from surefoot.kinematics import com
+
+    return np.asarray(com(robot.tree, np.array(robot.home)), dtype=float)
+
+
+def crocoddyl_motion(solution: Solution) -> tuple[Array, Array]:
+    """States (76, nq + nv) and torques (75, nu) in the order of Crocoddyl's nodes; impacts have no torques."""
+    nodes = solution.nodes
+    return np.hstack([nodes["q"], nodes["v"]]), nodes["tau"][:-1]
