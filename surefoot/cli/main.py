@@ -212,7 +212,7 @@ def compare_formulations(
     scenario: Annotated[
         str, typer.Argument(metavar="SCENARIO", help="Scenario with an optimal-control motion: swingup, squat-fast.")
     ],
-    solver: Annotated[str, typer.Option(help="Solver: riccati, ipopt or fatrop.")] = "riccati",
+    solver: Annotated[str, typer.Option(help="Solver: riccati, ipopt, fatrop or sqp.")] = "riccati",
     overrides: Changes = None,
     json: Json = False,
 ) -> int:

@@ -42,7 +42,7 @@ class Problem(ProblemSpec):
         """Solve the problem.
 
         Args:
-            solver: "riccati", "ipopt" or "fatrop".
+            solver: "riccati", "ipopt", "fatrop", or for small problems "sqp".
             options: Limits and settings.
             progress: Called in every iteration; a true answer stops.
             warm: An earlier solution of a problem of the same sizes, also one of `load_solution`. If it had other

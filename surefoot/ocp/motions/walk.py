@@ -23,6 +23,7 @@ OBJECTIVES = ("torque", "speed", "postural", "efficiency", "joint_speed")
 """Least torque, largest speed, steadiest pressure, least cost of transport, least joint speed: Koch, (7.2)–(7.6)."""
 _LENGTHS, _WIDEST = (0.05, 0.6), 1.5  # m, and share of the width at home: steps that the solver may choose
 _CLEARANCE = 0.02  # m of the swing foot at mid-swing
+_HIGHEST, _ASIDE = 0.15, 0.1  # m: how high a sole may rise, and how far aside it may go beyond the widest step
 _BETWEEN = 0.01  # m between the inner edges of the soles
 _ROOM = 0.15  # distance from position limits: knees stay bent, as a controller needs them [rad]
 _TURN = 0.3  # yaw, pitch and roll of the base [rad]
@@ -173,12 +174,13 @@ def _swing(problem: Problem, feet: Feet) -> None:
     key = (feet.swing, np.asarray(surface.corners).tobytes())
     total, side = problem.phases[0].duration[1], float(np.sign(feet.width))
     inner = max(side * (feet.places[feet.stance] @ np.r_[corner, 1.0])[1] for corner in np.asarray(other.corners))
+    most = _WIDEST * abs(feet.width) + _ASIDE
     problem.constrain(
-        "foot clearance", blocks.above_rows(surface), 0.0, phases=["single"], key=("above", *key),
+        "foot clearance", blocks.above_rows(surface), 0.0, _HIGHEST, phases=["single"], key=("above", *key),
         reference=lambda t: [_CLEARANCE * max(0.0, np.sin(np.pi * min(t / total, 1.0)))],
     )  # fmt: skip
     problem.constrain(
-        "feet apart", blocks.beside_rows(surface, side), 0.0, phases=["single"], key=("beside", side, *key),
+        "feet apart", blocks.beside_rows(surface, side), 0.0, most, phases=["single"], key=("beside", side, *key),
         reference=[side * (inner + _BETWEEN)],
     )  # fmt: skip
 

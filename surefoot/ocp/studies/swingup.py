@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot.dynamics import own_constraints
 from surefoot.motion import Trajectory
 from surefoot.ocp.check import check
 from surefoot.ocp.formulation import Formulation
@@ -170,13 +171,17 @@ def random_guesses(problem: Callable[[], Problem], count: int = 5, spread: float
 
 
 def _disturbed(problem: Problem, random: np.random.Generator, spread: float) -> Callable[[float], Any]:
-    """Between the ends of a problem, with bumps that vanish there; the base of a robot that floats stays."""
+    """Between the ends of a problem, with bumps that vanish there; a floating base and what loops hold stay."""
     chart, robot = problem.chart, problem.robot
     home = chart.coordinates(robot.home)
     ends = [np.array([e.y.get(k, home[k]) for k in range(robot.nv)]) for e in (problem.first, problem.last)]
     total = sum(phase.duration[1] for phase in problem.phases)
     waves = random.normal(0.0, spread, (3, robot.nv))
     waves[:, list(robot.base_rows)] = 0.0
+    own = own_constraints(robot)
+    if own.rows:
+        J = np.asarray(own.jacobian(robot.tree, np.array(robot.home)), dtype=float)
+        waves[:, np.abs(J).max(axis=0) > 0.0] = 0.0
     low, high = chart.limits()
 
     def at(t: float) -> Any:

@@ -180,7 +180,7 @@ class MotionTable(KindTable):
     integrator: Literal["semi_implicit", "rk4", "hermite_simpson", "radau"] | None = None
     control: Literal["constant", "plc", "plci"] | None = None
     objective: Literal["energy", "time", "torque", "speed", "postural", "efficiency", "joint_speed"] | None = None
-    solver: Literal["ipopt", "fatrop", "riccati"] | None = None
+    solver: Literal["ipopt", "fatrop", "riccati", "sqp"] | None = None
     depth: Positive | None = None
     height: Positive | None = None
     length: Positive | None = None
