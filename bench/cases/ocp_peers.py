@@ -85,9 +85,9 @@ def show_walks(rows: list[Json]) -> None:
             str(row["iterations"]),
             f"{row['seconds']:.3f}",
             f"{1e3 * row['seconds'] / row['iterations']:.1f}",
+            *(f"{row[key]:.0f}" for key in ("own_cost", "cost")),
+            *(f"{row[key]:.2f}" for key in ("velocity_defect", "torque_share")),
         )
-        + (f"{row['own_cost']:.0f}", f"{row['cost']:.0f}")
-        + (f"{row['velocity_defect']:.3f}", f"{row['torque_share']:.2f}")
         for row in rows
     ]
     head = ("solver", "iterations", "CPU s", "ms/iteration", "own cost", "judged cost", "defect [1/s]", "torque/limit")

@@ -31,6 +31,7 @@ SOLES = {LEFT: "left_sole_link", RIGHT: "right_sole_link"}
 FREE = dict.fromkeys(SOLES, range(6))  # soles rest where they land, and costs say where
 STEP, LENGTH, LIFT = 0.03, 0.6, 0.1
 SUPPORT, SWING = 12, 25
+_HIGH = np.array([0.0, 0.0, LIFT / SWING * 2.0])  # where its last swing task, which landings share, is over the ground
 _COM, _FOOT, _LANDING, _TORQUE = 1e6, 1e6, 1e8, 1e-1
 _TURN, _JOINTS, _SPEED, _LAST = 10.0 * 500.0**2, 10.0 * 0.01**2, 10.0 * 10.0**2, 10.0
 _SOLE = np.array([[x, y, 0.0] for x in (-0.05, 0.05) for y in (-0.025, 0.025)])  # its WrenchCone halves the box
@@ -62,12 +63,14 @@ def walk_problem(robot: Robot) -> Problem:
     landing = (SUPPORT + SWING) * STEP
 
     def arrived(t: float) -> Array:
-        return np.r_[soles[RIGHT], float(abs(t - landing) < 0.5 * STEP)]
+        return np.r_[soles[RIGHT] + _HIGH, float(abs(t - landing) < 0.5 * STEP)]
 
     problem.cost(
         "landing 0", _LANDING / STEP, _sole(RIGHT), reference=arrived, phases=["support 1"], key=("sole", RIGHT)
     )
-    problem.cost("landing 1", _LANDING, _sole(LEFT), reference=np.r_[soles[LEFT], 1.0], at="end", key=("sole", LEFT))
+    problem.cost(
+        "landing 1", _LANDING, _sole(LEFT), reference=np.r_[soles[LEFT] + _HIGH, 1.0], at="end", key=("sole", LEFT)
+    )
     problem.cost(
         "landing velocity", _SPEED / STEP, lambda node, reference: reference[0] * node.v, phases=["support 1"],
         reference=lambda t: arrived(t)[3:], key=("velocity then",),

@@ -1,8 +1,13 @@
-"""Planning of stances: checked states per second beside Pinocchio and coal, and scenarios × planners × seeds."""
+"""Planning of stances: checked states per second beside Pinocchio and coal; scenarios × planners × seeds; one sequence.
+
+The sequence is the same for all planners of motions: 57 moves of feet, one metre sideways (Wimmer 2016, section 7.1).
+"""
 
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
+from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
@@ -18,15 +23,21 @@ from bench.page import Json, number_text, print_table
 from surefoot.motion import GroundBox, GroundPlane, World
 from surefoot.planning import (
     SINGLE_MODE,
+    Budget,
     Limits,
     Margins,
     Mode,
+    SingleMode,
     StanceModel,
+    StancePlan,
     StancePlanner,
+    StanceSequence,
     audit_plan,
     plan_trajectory,
 )
+from surefoot.planning.ompl import OmplSingleMode
 from surefoot.robot import load, placement
+from surefoot.scenario.schema import OMPL_NAMES
 
 __all__ = ["run", "show"]
 
@@ -36,21 +47,33 @@ _WORLDS = {
 }
 _GOAL = (0.0, 1.0, 0.0)
 _LIMITS = Limits(states=2_000_000, stances=200)
+_SEQUENCE = Path(__file__).parents[1] / "sequences" / "hexapod-57.json"
+_OWN = ",".join(SINGLE_MODE)
 _PEER_STATES = 200
 
 
 def run(
     seeds: Annotated[int, typer.Option(help="Seeds of each planner.", min=1)] = 3,
     states: Annotated[int, typer.Option(help="States of a batch.", min=100)] = 20_000,
+    planners: Annotated[str, typer.Option(help="Planners of motions, by comma; those of OMPL as well.")] = _OWN,
+    moves: Annotated[int, typer.Option(help="Moves of the stored sequence.", min=1)] = 57,
+    evaluations: Annotated[int, typer.Option(help="States that one motion may check.", min=10)] = 4_000,
     quick: page.Quick = False,
 ) -> Json:
     """Measure on one core."""
     result: dict[str, Any] = {**header("planning", 0), "states": {}, "plans": []}
+    names = [name.strip() for name in planners.split(",")]
+    limits = Limits(_LIMITS.states, _LIMITS.stances, Budget(evaluations))
+    sequence = StanceSequence.load(_SEQUENCE).head(5 if quick else moves)
     for name, world in _WORLDS.items():
         result["states"][name] = _throughput(world, states if not quick else 2_000)
-        for planner in SINGLE_MODE:
-            for seed in range(1 if quick else seeds):
-                result["plans"].append({"scenario": name, "planner": planner, **_plan(world, planner, seed)})
+    for planner in names:
+        for seed in range(1 if quick else seeds):
+            row = {"scenario": f"sequence of {len(sequence)}", "planner": planner, "seed": seed}
+            result["plans"].append(row | _follow(planner, sequence, seed, limits))
+            for name, world in _WORLDS.items() if planner in SINGLE_MODE else ():
+                row = {"scenario": name, "planner": planner, "seed": seed}
+                result["plans"].append(row | _plan(world, planner, seed, limits))
     return result
 
 
@@ -144,18 +167,36 @@ def _shape(volume: Any) -> tuple[Any, pin.SE3]:
     return coal.Capsule(volume.radius, float(np.linalg.norm(b - a))), pin.SE3(turn, 0.5 * (a + b))
 
 
-def _plan(world: World, planner: str, seed: int) -> dict[str, Any]:
+def _plan(world: World, planner: str, seed: int, limits: Limits) -> dict[str, Any]:
     robot = load("hexapod")
     maker = StancePlanner(robot, world, single_mode=SINGLE_MODE[planner])
     maker.model.build()
     began = time.process_time()
-    plan = maker.plan(np.array(robot.home), _GOAL, seed, _LIMITS)
-    used = time.process_time() - began
+    plan = maker.plan(np.array(robot.home), _GOAL, seed, limits)
+    return _figures(maker, plan, time.process_time() - began)
+
+
+def _follow(planner: str, sequence: StanceSequence, seed: int, limits: Limits) -> dict[str, Any]:
+    with ExitStack() as stack:
+        single: SingleMode = (
+            SINGLE_MODE[planner]
+            if planner in SINGLE_MODE
+            else stack.enter_context(OmplSingleMode(OMPL_NAMES.get(planner, planner)))
+        )
+        maker = StancePlanner(load("hexapod"), _WORLDS["flat"], single_mode=single)
+        maker.model.build()
+        began = time.process_time()
+        plan = maker.follow(sequence, seed, limits)
+        used = time.process_time() - began + sum(x.seconds for x in getattr(single, "answers", ()))
+    return _figures(maker, plan, used)
+
+
+def _figures(maker: StancePlanner, plan: StancePlan, used: float) -> dict[str, Any]:
+    """The measures of Wimmer 2016, section 7, of one plan."""
     tried, solved = plan.tried
     tips = [s.path.reshape(len(s.path), -1, 3)[:, 2:] for s in plan.segments]
     travel = sum(float(np.linalg.norm(np.diff(tip, axis=0), axis=2).sum()) for tip in tips)
     return {
-        "seed": seed,
         "solved": plan.solved,
         "planning_time_s": used,
         **{f"{stage}_time_s": spent for stage, spent in plan.seconds.items()},
@@ -165,7 +206,7 @@ def _plan(world: World, planner: str, seed: int) -> dict[str, Any]:
         "checked_states": maker.model.statistics.states,
         "checked_edges": maker.model.statistics.edges,
         "tip_travel_m": travel,
-        "duration_s": plan_trajectory(plan).duration,
+        "duration_s": plan_trajectory(plan).duration if plan.segments else 0.0,
         "audit_passed": plan.solved and audit_plan(plan).passed,
         "failure_causes": dict(maker.model.statistics.causes.most_common(8)),
     }
@@ -199,8 +240,11 @@ def show(result: Json) -> None:
                 f"{min(times):.2f}–{max(times):.2f}",
                 number_text(median(x["checked_states"] for x in runs)),
                 number_text(median(x["checked_edges"] for x in runs)),
+                f"{median(x['motions_solved'] for x in runs):g}/{median(x['motions_tried'] for x in runs):g}",
+                number_text(median(x.get("shortening_time_s", 0.0) for x in runs)),
                 number_text(median(x["moves"] for x in runs)),
                 number_text(median(x["tip_travel_m"] for x in runs)),
             )
         )
-    print_table(("world", "planner", "solved", "s", "min–max", "states", "edges", "moves", "tips [m]"), rows, left=2)
+    names = ("world", "planner", "solved", "s", "min–max", "states", "edges", "motions", "shortening [s]", "moves")
+    print_table((*names, "tips [m]"), rows, left=2)

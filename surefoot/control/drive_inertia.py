@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh, null_space
 
 from surefoot.arrays import Array
@@ -14,7 +14,11 @@ from surefoot.control.driven_joints import coupled_motion
 from surefoot.control.static_balance import SoleCorners
 from surefoot.robot import Robot
 
-__all__ = ["moved_inertia", "standing_inertia"]
+__all__ = ["BANDWIDTH", "DAMPING_RATIO", "drive_gains", "moved_inertia", "standing_inertia"]
+
+BANDWIDTH = 12.0
+"""Least natural frequency of the joints and of the standing robot [rad/s]."""
+DAMPING_RATIO = 0.7
 
 _STILL = 1e-12  # a foot whose twist is below this does not hang on the drive
 _ROUNDS = 300
@@ -123,3 +127,30 @@ def _relative_weights(M: Array, held: Array) -> tuple[Array, Array]:
     floor = _LEAST * max(float(np.trace(held)), float(np.trace(M))) * np.eye(len(M))
     weights, ways = eigh(M, held + M * (1e-2 / _UNDRIVEN) + floor)
     return np.array(weights), np.array(ways)
+
+
+def drive_gains(
+    robot: Robot,
+    q: Array,
+    standing: Sequence[str],
+    bandwidth: float = BANDWIDTH,
+    damping_ratio: float = DAMPING_RATIO,
+    stiffness: ArrayLike | None = None,
+) -> tuple[Array, Array]:
+    """(nu,) kp and kd of position drives: those of the drive's servo where known, else from the robot's inertia.
+
+        kp = m ω², kd = 2 ζ m ω        [control.joint-pd]
+
+    Args:
+        robot: The robot.
+        q: (nq,) the posture.
+        standing: Names of the contact surfaces that stand.
+        bandwidth: ω [rad/s].
+        damping_ratio: ζ.
+        stiffness: (nu,) or a number: kp that is given; from servo or inertia if omitted.
+    """
+    inertia = standing_inertia(robot, q, standing)
+    servo = np.array([(drive.servo_stiffness, drive.servo_damping) for drive in robot.drives]).reshape(-1, 2)
+    kp = np.where(servo[:, 0] > 0.0, servo[:, 0], inertia * bandwidth**2)
+    kp = kp if stiffness is None else np.ones(robot.nu) * np.asarray(stiffness, dtype=float)
+    return kp, np.where(servo[:, 1] > 0.0, servo[:, 1], 2.0 * damping_ratio * np.sqrt(inertia * kp))

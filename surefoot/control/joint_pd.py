@@ -7,7 +7,7 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.drive_inertia import BANDWIDTH, DAMPING_RATIO, drive_gains
 from surefoot.control.driven_joints import DrivePositions
 from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.errors import NotSupportedError
@@ -16,9 +16,6 @@ from surefoot.robot import Robot, support_doubts
 
 __all__ = ["JointPd"]
 
-BANDWIDTH = 12.0
-"""Least natural frequency of the joints and of the standing robot [rad/s]."""
-DAMPING_RATIO = 0.7
 _NO_WEIGHT = 1e-9  # [m/s²]
 
 
@@ -60,13 +57,8 @@ class JointPd:
         _require_footing(robot, self.q_ref, contacts)
         self._static, self._position = StaticBalance(robot, contacts), DrivePositions(robot).of(self.q_ref)
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
-        inertia = standing_inertia(robot, self.q_ref, contacts)
-        ones = np.ones(robot.nu)
-        servo = np.array([(drive.servo_stiffness, drive.servo_damping) for drive in robot.drives]).reshape(-1, 2)
-        kp = np.where(servo[:, 0] > 0.0, servo[:, 0], inertia * bandwidth**2)
-        self.kp = kp if stiffness is None else ones * np.asarray(stiffness, dtype=float)
-        kd = np.where(servo[:, 1] > 0.0, servo[:, 1], 2.0 * damping_ratio * np.sqrt(inertia * self.kp))
-        self.kd = kd if damping is None else ones * np.asarray(damping)
+        self.kp, kd = drive_gains(robot, self.q_ref, contacts, bandwidth, damping_ratio, stiffness)
+        self.kd = kd if damping is None else np.ones(robot.nu) * np.asarray(damping)
         self.notes = self._overloads() + support_doubts(robot, self.q_ref, contacts)
 
     def _overloads(self) -> tuple[str, ...]:

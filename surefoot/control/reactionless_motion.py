@@ -1,10 +1,10 @@
-"""`ReactionlessMotion`: joints that move without moving the floating base."""
+"""Joints that move without moving the floating base, or without moving one frame while the base turns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -13,16 +13,18 @@ from surefoot.compiler import compile_robot
 from surefoot.control.driven_joints import drive_index
 from surefoot.control.joint_follower import JointFollower, JointGains, JointMotion, Posture, weightless
 from surefoot.errors import NotSupportedError, ShapeError
+from surefoot.kinematics import frame_jacobian, frame_of
 from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
 from surefoot.solvers import ode
 
-__all__ = ["ReactionlessMotion"]
+__all__ = ["InversionMotion", "ReactionlessMotion"]
 
 _PEAK = 1.875  # largest by mean speed of a quintic from rest to rest
 _CURVE_TOLERANCE = 1e-11  # of one step along the curve [rad]
 _LONGEST_STEP = 0.05  # [rad]
 _MOST_STEPS = 5000
+_DIFFERENCE = 1e-5  # of central differences of Jacobians [rad]
 _RANK = 1e-9  # singular values below this share of the largest count as zero
 
 
@@ -196,3 +198,50 @@ def _require_floating(robot: Robot) -> None:
 def _least_squares(H: Array, b: Array) -> Array:
     """The smallest x of those that bring H x nearest to b, column by column."""
     return np.array(np.linalg.lstsq(H, b, rcond=_RANK)[0])
+
+
+class InversionMotion(ReactionlessMotion):
+    """Move joints of a floating robot so that one of its frames rests in space while its base turns around it.
+
+        Ĵ θ' = 0,  Ĵ = J_θ − J_B A_B⁻¹ A_θ        [control.inversion]   Nenchev & Konno 2019, section 4.7.2
+
+    Ĵ is the generalised Jacobian of the frame (Umetani & Yoshida 1989): the base moves so that the momentum A v stays
+    zero. The path, its timing and the torques are those of `ReactionlessMotion` with Ĵ in place of H.
+
+    Args:
+        robot: The robot; its base floats.
+        joints: Driven joints that move: more than six, unless they are special.
+        speed: Largest length of the vector of joint speeds [rad/s].
+        frame: Link, joint or frame that rests.
+        **rest: As for `ReactionlessMotion`, without `angular_only`.
+
+    Raises:
+        NotSupportedError: The base does not float, the joints have no such motion, or the path ends early.
+        ShapeError: A joint leaves its limits on the path.
+        UnknownNameError: A joint has no drive, or a joint or the frame does not exist.
+    """
+
+    def __init__(self, robot: Robot, joints: Sequence[str], speed: float, frame: str, **rest: Any) -> None:
+        self._place = frame_of(robot, frame)
+        super().__init__(robot, joints, speed, **rest)
+
+    def _coupling(self, x: Array, n: Array) -> tuple[Array, Array]:
+        """Ĵ (6, k) of the frame with the base where it began, which does not change its null space, and (dĴ/ds) n."""
+        step = _DIFFERENCE / max(float(np.linalg.norm(n)), 1.0)
+        ahead, behind = (self._generalised_jacobian(x + way * step * n) for way in (1.0, -1.0))
+        return self._generalised_jacobian(x), (ahead - behind) @ n / (2.0 * step)
+
+    def _generalised_jacobian(self, x: Array) -> Array:
+        q, base = self._moved(self._columns @ x), self.robot.base_rows
+        A = self._kernels.centroidal(q, np.zeros(self.robot.nv)).matrix
+        J = np.asarray(frame_jacobian(self.robot.tree, self._place, q))
+        return np.asarray(J @ self._columns - J[:, base] @ np.linalg.solve(A[:, base], A @ self._columns))
+
+    def _reference_of(self, motion: JointMotion) -> tuple[Array, Array, Array]:
+        """With the base where it began, on which no torque depends, and moving so that the momentum stays zero."""
+        q, v, a = JointFollower._reference_of(self, motion)
+        base = self.robot.base_rows
+        A = self._kernels.centroidal(q, v).matrix
+        v[base] = -np.linalg.solve(A[:, base], A @ v)
+        a[base] = -np.linalg.solve(A[:, base], A @ a + self._kernels.centroidal(q, v).bias)
+        return q, v, a

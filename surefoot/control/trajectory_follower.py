@@ -6,9 +6,8 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.control.drive_inertia import standing_inertia
+from surefoot.control.drive_inertia import BANDWIDTH, DAMPING_RATIO, standing_inertia
 from surefoot.control.driven_joints import DrivePositions, coupled_motion
-from surefoot.control.joint_pd import BANDWIDTH, DAMPING_RATIO
 from surefoot.control.static_balance import StaticBalance, standing_contacts
 from surefoot.motion import Command, Sample, State, Trajectory
 from surefoot.robot import Robot

@@ -14,6 +14,7 @@ from surefoot.geometry.shapes import (
     Shape,
     Sphere,
     contains,
+    farthest_points,
     require_size,
     surface_points,
 )
@@ -44,6 +45,7 @@ __all__ = [
     "convex_hulls",
     "convex_pieces",
     "distance_inside",
+    "farthest_points",
     "fit_swept",
     "generator_distance",
     "generator_gradient",

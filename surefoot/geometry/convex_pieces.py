@@ -22,11 +22,15 @@ from surefoot.processes import isolated_python
 _CONVEX = 1.02  # volume of the hull over that of the mesh up to which the hull will do
 _ROUNDING = 1e-6
 _MOST_VERTICES = 100  # of a piece
-_MOST_TRIANGLES = 6000  # of what CoACD cuts; larger meshes are decimated first
+_MOST_TRIANGLES = 3000  # of what CoACD cuts; larger meshes are decimated first
+_CARE = 3  # of the decimation: steeper thresholds lose ten times as much
+_PASSES = 4
 _LOST = 0.005  # how far a decimated mesh may be from the mesh, as a share of its size
 _SHRINK = 1e-4  # by which a piece may be made smaller so that it stays within the hull
 _SAMPLES = 4000  # vertices at which that is measured
-_MANY = 20_000  # planes of a hull, of which hardly any are the same
+_SPOTS = 20_000  # points of the decimated mesh near which they are looked for
+_MANY = 20_000  # planes of a hull that are too many to be looked at for each piece
+_LOOKS = 4000  # directions in which such a hull is looked at
 _OUTSIDE = 1e-9  # how far a piece may leave the hull, as a share of its size
 _PROGRAM = Path(__file__).with_name("coacd_process.py")
 
@@ -36,7 +40,7 @@ def convex_pieces(mesh: Mesh, tolerance: float = 0.05, most: int = 16) -> list[A
 
     X. Wei, M. Liu, Z. Ling, H. Su: "Approximate convex decomposition for 3D meshes with collision-aware concavity and
     tree search", 2022. A surface that is not closed is first made a closed one, a sixtieth of its size thick; what that
-    adds outside of the hull is cut off. Same mesh, same pieces. Meshes of more than 6000 triangles are first decimated
+    adds outside of the hull is cut off. Same mesh, same pieces. Meshes of more than 3000 triangles are first decimated
     (Garland & Heckbert 1997), by at most 0.5 % of their size. Takes seconds.
 
     Args:
@@ -60,7 +64,7 @@ def convex_pieces(mesh: Mesh, tolerance: float = 0.05, most: int = 16) -> list[A
     if _fills(vertices, triangles, whole.volume):
         return [_few(vertices[whole.vertices])]
     pieces = _cut(mesh, *_decimated(vertices, triangles), tolerance, most)
-    planes = _planes(whole)
+    planes = _planes(whole if len(whole.equations) < _MANY else _hull(_outermost(vertices[whole.vertices])))
     return [_few(inside) for piece in pieces if len(inside := _within(_few(piece), planes))]
 
 
@@ -117,37 +121,76 @@ def _hull(points: Array) -> Any:
         return None
 
 
+def _outermost(corners: Array) -> Array:
+    """Those of many corners that lie farthest in some thousands of directions, spread evenly by a spiral."""
+    k = np.arange(_LOOKS) + 0.5
+    height, turn = 1.0 - 2.0 * k / _LOOKS, np.pi * (1.0 + 5.0**0.5) * k
+    around = np.sqrt(1.0 - height**2)
+    looks = np.column_stack([around * np.cos(turn), around * np.sin(turn), height])
+    parts = [
+        np.argmax(part @ corners.T, axis=1) for part in np.array_split(looks, max(1, _LOOKS * len(corners) // 10**7))
+    ]
+    return np.asarray(corners[np.unique(np.concatenate(parts))])
+
+
 def _planes(hull: Any) -> Array:
     """Planes n·x + d ≤ 0 of a hull, (m, 4)."""
-    planes = np.round(hull.equations, 12)
-    return np.unique(planes, axis=0) if len(planes) < _MANY else planes
+    return np.unique(np.round(hull.equations, 12), axis=0)
 
 
 def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
     """Fewer triangles, within `_LOST` of the mesh at the sampled vertices; more of them where that is needed."""
-    import fast_simplification
-
-    most, size = _MOST_TRIANGLES, float(np.ptp(vertices, axis=0).max())
-    sample = vertices[:: max(1, len(vertices) // _SAMPLES)]
+    most = _MOST_TRIANGLES
     while most < len(triangles):
-        found = fast_simplification.simplify(
-            np.ascontiguousarray(vertices / size), np.ascontiguousarray(triangles, dtype=np.int32), target_count=most
-        )
-        points, corners = size * np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=np.int64)
-        if len(corners) and _farthest(sample, points, corners) <= _LOST * size:
-            return points, corners
-        most *= 2
+        if (found := _simplified(vertices, triangles, most)) is not None:
+            return found
+        most *= 4
     return vertices, triangles
 
 
+def _simplified(vertices: Array, triangles: NDArray[np.int64], most: int) -> tuple[Array, NDArray[np.int64]] | None:
+    """At best `most` triangles, in passes that end where one would lose too much; None if the first one does."""
+    import fast_simplification
+
+    size = float(np.ptp(vertices, axis=0).max())
+    sample = vertices[:: max(1, len(vertices) // _SAMPLES)]
+    points, corners, best = vertices / size, triangles, None
+    for _ in range(_PASSES):
+        found = fast_simplification.simplify(
+            np.ascontiguousarray(points), np.ascontiguousarray(corners, dtype=np.int32), target_count=most, agg=_CARE
+        )
+        fewer = len(corners)
+        points, corners = np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=np.int64)
+        if not 0 < len(corners) < fewer or _farthest(sample, size * points, corners) > _LOST * size:
+            break
+        best = size * points, corners
+        if len(corners) <= most:
+            break
+    return best
+
+
 def _farthest(points: Array, vertices: Array, triangles: NDArray[np.int64]) -> float:
-    """Largest distance of points from triangles, of those among the triangles at the nearest vertices [m]."""
+    """Largest distance of points from triangles, of those triangles that have the nearest spots [m]."""
     from scipy.spatial import cKDTree
 
+    spots, owners = _spots(vertices, triangles)
+    near = owners[cKDTree(spots).query(points, k=min(12, len(spots)))[1].reshape(len(points), -1)]
+    a, b, c = (vertices[triangles[:, k]][near] for k in range(3))
+    return float(_distances(points[:, None], a, b, c).min(axis=1).max())
+
+
+def _spots(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
+    """Points spread over triangles by their area, and at their middles (long ones have many); with their triangles."""
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    near = cKDTree((a + b + c) / 3.0).query(points, k=min(12, len(triangles)))[1].reshape(len(points), -1)
-    gaps = _distances(points[:, None], a[near], b[near], c[near])
-    return float(gaps.min(axis=1).max())
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    rng = np.random.default_rng(0)
+    share = area / max(float(area.sum()), np.finfo(float).tiny)
+    owners = np.concatenate(
+        [np.arange(len(triangles)), np.repeat(np.arange(len(triangles)), np.ceil(share * _SPOTS).astype(int))]
+    )
+    weights = rng.dirichlet(np.ones(3), size=len(owners))
+    weights[: len(triangles)] = 1.0 / 3.0
+    return np.einsum("ij,ijk->ik", weights, vertices[triangles[owners]]), owners
 
 
 def _distances(p: Array, a: Array, b: Array, c: Array) -> Array:

@@ -168,6 +168,47 @@ def _ball(around: int) -> Array:
     return np.vstack(rows)
 
 
+def farthest_points(shape: Shape, directions: Array) -> Array:
+    """Support function: the points of a convex shape that lie farthest in given directions.
+
+    Where a whole edge or face does, its middle (sign(0) = 0), so that shapes that stand square to each other behave the
+    same from all sides. A mesh counts as its hull.
+
+    Args:
+        shape: A bounded shape.
+        directions: (n, 3) in its frame, of any length.
+
+    Returns:
+        (n, 3) in its frame [m].
+
+    Raises:
+        ShapeError: The shape is a plane.
+    """
+    d = np.atleast_2d(np.asarray(directions, dtype=float))
+    up = np.zeros_like(d)
+    up[:, 2] = np.sign(d[:, 2])
+    match shape:
+        case Sphere(radius):
+            return radius * _unit(d)
+        case Box(size):
+            return np.asarray(0.5 * np.sign(d) * size)
+        case Cylinder(radius, length):
+            return radius * _unit(d * [1.0, 1.0, 0.0]) + 0.5 * length * up
+        case Capsule(radius, length):
+            return radius * _unit(d) + 0.5 * length * up
+        case Ellipsoid(radii):
+            return _unit(d * radii) * np.array(radii)
+        case Mesh():
+            return np.asarray(shape.vertices()[np.argmax(d @ shape.vertices().T, axis=1)])
+    raise ShapeError("a plane has no farthest points", next_step="pass a bounded shape")
+
+
+def _unit(d: Array) -> Array:
+    """Rows of length one; those of no length stay."""
+    length = np.linalg.norm(d, axis=1, keepdims=True)
+    return np.asarray(np.divide(d, length, out=np.zeros_like(d), where=length > 0.0))
+
+
 def contains(shape: Shape, points: Array) -> NDArray[np.bool_]:
     """(n,) whether points lie in a shape; never in a mesh.
 

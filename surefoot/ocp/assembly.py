@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.ocp.kernels import StageKernels, kernels_of
+from surefoot.ocp.kernels import StageKernels
+from surefoot.ocp.postures import JoinedKernels, stage_kernels
 from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
 
@@ -61,13 +62,13 @@ class StageFunctions:
         self.sizes, self.constants, self.ends = sizes, constants, ends
         self.gauss_newton = False
         """Whether second derivatives are those of weighted squares alone: cheap, never negative."""
-        self.batches = [(batch, kernels_of(batch.structure)) for batch in batches]
+        self.batches = [(batch, stage_kernels(batch.structure)) for batch in batches]
         self._values: tuple[Array, list[tuple[StageBatch, Array]]] | None = None
         self._first: tuple[Array, list[Array]] | None = None
 
     # -- evaluation -----------------------------------------------------------------------------------------------
 
-    def arguments(self, w: Array, batch: StageBatch, kernels: StageKernels) -> list[Array]:
+    def arguments(self, w: Array, batch: StageBatch, kernels: StageKernels | JoinedKernels) -> list[Array]:
         """Arguments x, u, p, d of the kernels, (n, …) each; u is omitted where there are no controls."""
         z = np.concatenate([w, self.constants])[batch.columns]
         ends = np.cumsum([kernels.shapes[name][0] for name in kernels.shapes if name != "d"])

@@ -17,10 +17,9 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.contact import wrench_cone
-from surefoot.kinematics import volume_distance
 from surefoot.ocp.node import Node
 from surefoot.ops import Array as AnyArray
-from surefoot.robot import BodyVolume, ContactSurface, Robot
+from surefoot.robot import ContactSurface, Robot
 
 Function = Callable[..., Any]
 SMOOTH = 1e-3
@@ -94,9 +93,24 @@ def base_turn(node: Node) -> AnyArray:
 
 
 def pressure(node: Node) -> AnyArray:
-    """Centre of pressure of each flat contact times its normal force, over the weight: m_y and m_x [m]."""
-    weight = node.robot.mass * float(np.linalg.norm(node.robot.tree.gravity))
-    return ops.concatenate([np.zeros(0), *(wrench[3:5] * (1.0 / weight) for wrench in node.wrenches.values())])
+    """Centre of pressure of each flat contact against the middle of its sole, times its share of the weight [m]."""
+    shares = [offset_of_pressure(node, name) * (1.0 / _weight(node)) for name in node.wrenches]
+    return ops.concatenate([np.zeros(0), *shares])
+
+
+def slowness(node: Node) -> AnyArray:
+    """One over the parameter `step_length`: integrated, one over the mean speed of a step [s/m]."""
+    return ops.stack([1.0 / node.parameters["step_length"]])
+
+
+def transport(node: Node, rounding: AnyArray) -> AnyArray:
+    """Power over weight and the parameter `step_length`: integrated, the cost of transport of a step [1].
+
+    |power| of each drive is rounded within a reference [W] of 0, and too small by up to as much.
+    """
+    p, r = node.tau * node.joint_rates, rounding[0]
+    total = (ops.sqrt(p * p + r * r) - r).sum()
+    return ops.stack([total / (_weight(node) * node.parameters["step_length"])])
 
 
 def unity(node: Node) -> AnyArray:
@@ -105,8 +119,13 @@ def unity(node: Node) -> AnyArray:
 
 
 def weighted(function: Function) -> Function:
-    """A scalar cost with its weight as data."""
-    return lambda node, weight: weight[0] * function(node)
+    """A scalar cost with its weight, and then what the function takes besides, as data."""
+    return lambda node, given: given[0] * (function(node) if len(given) == 1 else function(node, given[1:]))
+
+
+def less_of(parameter: str) -> Function:
+    """A scalar cost: less for more of a free parameter."""
+    return lambda node, weight: -weight[0] * node.parameters[parameter]
 
 
 RESIDUALS: dict[str, tuple[Function, int | str]] = {
@@ -126,8 +145,8 @@ RESIDUALS: dict[str, tuple[Function, int | str]] = {
 }
 """Costs ½ w |…|², with the size of their reference."""
 
-SCALARS: dict[str, Function] = {"power": power}
-"""Costs w · …"""
+SCALARS: dict[str, Function] = {"power": power, "slowness": slowness, "transport": transport}
+"""Costs w · …; the last two need a parameter `step_length`, the last a rounding [W] as reference."""
 
 
 def torque_share(robot: Robot) -> Function:
@@ -145,8 +164,7 @@ def cone_rows(surface: ContactSurface, faces: Array) -> Function:
     """
 
     def rows(node: Node) -> AnyArray:
-        weight = node.robot.mass * float(np.linalg.norm(node.robot.tree.gravity))
-        return faces @ (node.wrenches[surface.name] * (10.0 / weight))
+        return faces @ (node.wrenches[surface.name] * (10.0 / _weight(node)))
 
     return rows
 
@@ -165,16 +183,6 @@ def wrench_faces(surface: ContactSurface, friction: float | None, margin: float)
     return np.asarray(faces[:, :] if surface.kind != "point" else faces[np.abs(faces[:, :3]).max(axis=1) > 0.0])
 
 
-def distance_rows(pairs: list[tuple[BodyVolume, BodyVolume]], blur: float = 1e-3) -> Function:
-    """Distances of volumes [m], smooth."""
-
-    def rows(node: Node) -> AnyArray:
-        tree = node.robot.tree
-        return ops.stack([volume_distance(tree, node.q, a, b, blur).distance for a, b in pairs])
-
-    return rows
-
-
 def height_rows(robot_contact: ContactSurface) -> Function:
     """Height of the corners of a contact surface above the world's ground plane z = 0 [m]."""
 
@@ -183,3 +191,85 @@ def height_rows(robot_contact: ContactSurface) -> Function:
         return ops.stack([T[2, :3] @ corner + T[2, 3] for corner in robot_contact.corners])
 
     return rows
+
+
+# -- walking ------------------------------------------------------------------------------------------------------
+
+
+def _weight(node: Node) -> float:
+    return node.robot.mass * float(np.linalg.norm(node.robot.tree.gravity))
+
+
+def offset_of_pressure(node: Node, name: str) -> AnyArray:
+    """Moment (2,) that moves the centre of pressure away from the middle of a sole: offset · normal force [N m]."""
+    wrench, centre = node.wrenches[name], np.asarray(node.robot.contacts[name].corners).mean(axis=0)
+    return ops.stack([-wrench[4] - centre[0] * wrench[2], wrench[3] - centre[1] * wrench[2]])
+
+
+def zmp_rows(contacts: tuple[str, ...]) -> Function:
+    """Zero-moment point within a radius of the middle of a sole, or of the segment between two; rows ≥ 0.
+
+    Koch, section 7.3: a circle in single support; in double support a capsule, here with square ends. On level ground.
+
+    Args:
+        contacts: One or two contacts; the radius [m] is the reference.
+    """
+
+    def circle(node: Node, radius: AnyArray) -> AnyArray:
+        x, y = offset_of_pressure(node, contacts[0]) / (radius[0] * _weight(node))
+        f = node.wrenches[contacts[0]][2] * (1.0 / _weight(node))
+        return ops.stack([f * f - x * x - y * y])
+
+    def capsule(node: Node, radius: AnyArray) -> AnyArray:
+        first, second = (middle_of_sole(node, name)[:2] for name in contacts)
+        total, moment = 0.0, np.zeros(2)
+        for name in contacts:
+            T, wrench = node.placement(name), node.wrenches[name] * (10.0 / _weight(node))
+            force = T[:3, :3] @ wrench[:3]
+            turn = T[:3, :3] @ wrench[3:] + ops.cross(T[:3, 3], force)
+            total, moment = total + force[2], moment + ops.stack([-turn[1], turn[0]])
+        way = second - first
+        length = ops.sqrt(way @ way)
+        along, off = (moment - first * total) @ way / length, moment - first * total
+        across = (off[1] * way[0] - off[0] * way[1]) / length
+        r = radius[0] * total
+        return ops.stack([r - across, r + across, r + along, r + length * total - along])
+
+    return circle if len(contacts) == 1 else capsule
+
+
+def middle_of_sole(node: Node, name: str) -> AnyArray:
+    """Middle (3,) of a contact surface in world [m]."""
+    T = node.placement(name)
+    return T[:3, :3] @ np.asarray(node.robot.contacts[name].corners).mean(axis=0) + T[:3, 3]
+
+
+def step_rows(stance: str, swing: str) -> Function:
+    """Length and width of a step against the parameters `step_length` and `step_width` [m]."""
+
+    def rows(node: Node) -> AnyArray:
+        gap = node.placement(swing)[:2, 3] - node.placement(stance)[:2, 3]
+        return ops.stack([gap[0] - node.parameters["step_length"], gap[1] - node.parameters["step_width"]])
+
+    return rows
+
+
+def beside_rows(surface: ContactSurface, side: float) -> Function:
+    """How far the corners of a sole are beyond the line y = reference, on one side of it (±1) [m]."""
+
+    def rows(node: Node, line: AnyArray) -> AnyArray:
+        T = node.placement(surface.name)
+        return ops.stack([side * (T[1, :3] @ corner + T[1, 3] - line[0]) for corner in surface.corners])
+
+    return rows
+
+
+def above_rows(surface: ContactSurface) -> Function:
+    """Height of the corners of a sole over a reference height [m]."""
+    heights = height_rows(surface)
+    return lambda node, least: heights(node) - least[0]
+
+
+def load_rows(name: str) -> Function:
+    """Normal force of a contact over the weight, against a reference."""
+    return lambda node, most: ops.stack([node.wrenches[name][2] * (1.0 / _weight(node)) - most[0]])

@@ -62,6 +62,21 @@ def active_limits(solution: Solution) -> dict[str, int]:
     return dict(found.most_common())
 
 
+def prices(solution: Solution) -> dict[str, float]:
+    """By how much the objective falls for each unit by which a limit yields in a phase, the dearest first.
+
+    Args:
+        solution: A solution; its multipliers are the prices.
+    """
+    t = solution.transcription
+    p, m, found = t.program, solution.multipliers, defaultdict[str, float](float)
+    for k in np.flatnonzero((p.row_lower < p.row_upper) & (m.rows != 0.0)):
+        found[group_of_row(p.row_names[k])] += abs(float(m.rows[k]))
+    for k in np.flatnonzero((p.lower < p.upper) & (m.bounds != 0.0)):
+        found[_variable(t, int(k))] += abs(float(m.bounds[k]))
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
 def _touches(values: Array, lower: Array, upper: Array) -> NDArray[np.bool_]:
     """Whether values lie on one of their bounds."""
     low, high = (np.where(np.isfinite(x), np.maximum(np.abs(x), 1.0), 1.0) * _ACTIVE for x in (lower, upper))

@@ -13,6 +13,7 @@ from surefoot import ops
 from surefoot.codegen import Kernel, cache, compile_function
 from surefoot.ocp.stage import Structure
 from surefoot.ops import Array
+from surefoot.robot import Robot
 
 
 @functools.cache
@@ -28,9 +29,7 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
     """All that the function depends on; None if a block of the user takes part, whose trace tells then."""
     if any(block.key is None for block in structure.blocks):
         return None
-    robot, tree = structure.robot, structure.robot.tree
-    values = [getattr(tree, item.name) for item in fields(tree)]
-    numbers = [x if isinstance(x, np.ndarray) else ",".join(x) for x in values]
+    robot = structure.robot
     blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
     surfaces = [(name, robot.contacts[name].tied) for name in structure.contacts]
     places = [x for name in structure.contacts for x in (robot.contacts[name].placement, robot.contacts[name].frame)]
@@ -44,7 +43,13 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
         robot.loops,
     )
     held = [x for part in structure.held.parts for x in part.numbers]
-    return ("ocp stage", _source(), repr(words), robot.driven, robot.model.damping, *numbers, *places, *held)
+    return ("ocp stage", repr(words), robot.driven, robot.model.damping, *robot_identity(robot), *places, *held)
+
+
+def robot_identity(robot: Robot) -> tuple[Any, ...]:
+    """Numbers of the tree, and the source that functions of it are made of."""
+    values = [getattr(robot.tree, item.name) for item in fields(robot.tree)]
+    return (_source(), *(x if isinstance(x, np.ndarray) else ",".join(x) for x in values))
 
 
 class StageKernels:
@@ -146,12 +151,3 @@ def _pattern(kernel: Kernel) -> Array:
     layout = kernel.layout[0]
     constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
     return np.asarray((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
-
-
-def kernels_of(structure: Structure) -> StageKernels:
-    """The kernels of a structure, made once and kept with it."""
-    own = vars(structure)
-    if "kernels" not in own:
-        own["kernels"] = StageKernels(structure)
-    found: StageKernels = own["kernels"]
-    return found

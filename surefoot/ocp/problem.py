@@ -15,6 +15,7 @@ import time
 from dataclasses import replace
 
 from surefoot.errors import ShapeError
+from surefoot.ocp.postures import VolumePair, near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe
@@ -44,7 +45,8 @@ class Problem(ProblemSpec):
             solver: "riccati", "ipopt" or "fatrop".
             options: Limits and settings.
             progress: Called in every iteration; a true answer stops.
-            warm: An earlier solution of a problem of the same sizes, also one of `load_solution`.
+            warm: An earlier solution of a problem of the same sizes, also one of `load_solution`. If it had other
+                constraints, only its variables are taken over.
             gauss_newton: Whether second derivatives are those of weighted squares alone (`riccati`): robust where
                 these dominate, quicker to build, without the fast end of Newton's method.
         """
@@ -58,7 +60,43 @@ class Problem(ProblemSpec):
             transcription = replace(transcription, program=program)
         build = time.perf_counter() - start
         earlier = _warm(warm, transcription)
+        if earlier is not None and len(earlier.multipliers.rows) != len(program.row_lower):
+            program, earlier = replace(program, w0=earlier.w), None
+            transcription = replace(transcription, program=program)
         return Solution(transcription, solve_staged(program, solver, options, progress, earlier), solver, build)
+
+    def solve_apart(
+        self,
+        solver: str = "riccati",
+        options: SolverOptions | None = None,
+        progress: Progress | None = None,
+        start: Solution | None = None,
+        margin: float = 0.01,
+        rounds: int = 4,
+    ) -> Solution:
+        """Solve; keep apart the bodies that come too near to each other, and solve again until none do.
+
+        Most pairs of bodies never meet in a motion: only those that do become constraints (`keep_apart`).
+
+        Args:
+            solver: As for `solve`.
+            options: As for `solve`.
+            progress: As for `solve`.
+            start: Where to start, as `warm` of `solve`.
+            margin: Distance to keep at the nodes [m]; between them half of it counts as apart.
+            rounds: How often pairs are added at most.
+        """
+        solution, kept = self.solve(solver, options, progress, start), set[VolumePair]()
+        for k in range(rounds):
+            touching = {both for pairs in near_volumes(solution, 0.5 * margin).values() for both in pairs}
+            if not solution.success or not touching - kept:
+                break
+            for (a, b), pairs in near_volumes(solution, 2.0 * margin).items():
+                if new := [both for both in pairs if both not in kept]:
+                    self.keep_volumes_apart(f"{a}|{b}" + (f" {k + 1}" if k else ""), new, margin)
+                    kept |= set(new)
+            solution = self.solve(solver, options, progress, solution)
+        return solution
 
 
 def _warm(warm: Solution | StagedSolution | None, transcription: Transcription) -> StagedSolution | None:

@@ -41,6 +41,9 @@ class Block:
         slack: Whether its rows may be violated at a price.
         is_integral: Whether a cost is integrated over time.
         phases: Names of the phases in which it acts; all if None.
+        of_posture: Whether a row depends on the coordinates and on free parameters alone. Such rows hold at the
+            beginning of stages and have kernels of their own: adding one does not compile the others again.
+        is_curved: Whether second derivatives of a row of postures are taken.
     """
 
     name: str
@@ -52,6 +55,8 @@ class Block:
     slack: bool = False
     is_integral: bool = True
     phases: tuple[str, ...] | None = None
+    of_posture: bool = False
+    is_curved: bool = True
 
     def values(self, node: Node, data: Array) -> Array:
         """What the function returns, as a vector."""
@@ -164,6 +169,11 @@ class StageShape:
         if self.formulation.has_wrenches:
             return self.points * self.inputs
         return self.inputs + (self.points * self.robot.nv if self.formulation.is_collocation else 0)
+
+    def posture(self, y: Array, parameters: Array) -> Node:
+        """The robot at rest with coordinates y (nv,) and free parameters."""
+        named = dict(zip(self.parameters, parameters, strict=True))
+        return Node(self.robot, self.chart, y, np.zeros(self.robot.nv), parameters=named)
 
     def split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
         """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks as known
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
 from surefoot.ocp.shape import Block, Place
 from surefoot.robot import Robot
 
@@ -251,7 +252,8 @@ class ProblemSpec(Timeline):
         """
         number(weight, f"weight of cost `{name}`")
         if function is None and name in ("time", *known.SCALARS):
-            self._scalar(name, weight, phases)
+            further: Any = [] if reference is None else reference(0.0) if callable(reference) else reference
+            self._scalar(name, weight, np.asarray(further, dtype=float).ravel(), phases)
             return
         if function is None and name not in known.RESIDUALS:
             raise one_of("cost", name, (*known.RESIDUALS, *known.SCALARS, "time"))
@@ -270,10 +272,10 @@ class ProblemSpec(Timeline):
         self.weights[self._new(name)] = weight
         self._add(Block(name, function, "residual", at, int(count), key, phases=self._phases(phases)))
 
-    def _scalar(self, name: str, weight: float, phases: Sequence[str] | None) -> None:
-        function = known.SCALARS.get(name, known.unity)
-        self.references[self._new(name)] = [weight]
-        self._add(Block(name, known.weighted(function), "cost", data=1, key=(name,), phases=self._phases(phases)))
+    def _scalar(self, name: str, weight: float, further: Array, phases: Sequence[str] | None) -> None:
+        function, size = known.weighted(known.SCALARS.get(name, known.unity)), 1 + len(further)
+        self.references[self._new(name)] = [weight, *further]
+        self._add(Block(name, function, "cost", data=size, key=(name,), phases=self._phases(phases)))
 
     def constrain(
         self,
@@ -287,6 +289,7 @@ class ProblemSpec(Timeline):
         phases: Sequence[str] | None = None,
         slack: float | None = None,
         key: tuple[Any, ...] | None = None,
+        of_posture: bool = False,
     ) -> None:
         """Add a constraint lower ≤ f ≤ upper at all nodes.
 
@@ -300,6 +303,8 @@ class ProblemSpec(Timeline):
             phases: Where it acts.
             slack: If given, the bounds may be violated at a cost of ½ slack |violation|².
             key: What the function depends on, to find its machine code again; None: it is traced in every process.
+            of_posture: Whether the function looks at coordinates, places and parameters only. It is then compiled
+                apart from the dynamics, which is quick, and holds at the beginning of intervals.
         """
         low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
         if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
@@ -310,8 +315,58 @@ class ProblemSpec(Timeline):
             self.references[name] = reference
         if slack is not None:
             self.weights[name + " slack"] = number(slack, f"slack of `{name}`", positive=True)
+        if of_posture and slack is not None:
+            raise NotSupportedError(f"constraint `{name}` of postures cannot have a slack", subject=name)
         block = Block(name, function, "row", at, int(size), key, slack is not None, phases=self._phases(phases))
+        self._add(replace(block, of_posture=of_posture))
+
+    def keep_apart(
+        self, pairs: Iterable[tuple[str, str]], margin: float = 0.01, phases: Sequence[str] | None = None
+    ) -> None:
+        """Keep bodies away from each other, or from obstacles of the world.
+
+        Args:
+            pairs: Names of two links, or of a link and an obstacle, as `CollisionModel.link_pairs`.
+            margin: Least distance of their swept volumes [m]; less where they are nearer at home.
+            phases: Where; everywhere if None.
+        """
+        for pair in pairs:
+            self.keep_volumes_apart(
+                f"{pair[0]}|{pair[1]}", volumes_of_pair(self.robot, self.world, pair), margin, phases
+            )
+
+    def keep_volumes_apart(
+        self, name: str, volumes: Sequence[VolumePair], margin: float = 0.01, phases: Sequence[str] | None = None
+    ) -> None:
+        """Keep single volumes of bodies away from each other; see `keep_apart`.
+
+        Args:
+            name: For reports.
+            volumes: Pairs of volumes.
+            margin: [m].
+            phases: Where; everywhere if None.
+        """
+        block, lower = distance_block(self.robot, self._new(f"apart {name}"), volumes, number(margin, "margin"))
+        self.add_rows(replace(block, phases=self._phases(phases)), lower)
+
+    def add_rows(self, block: Block, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
+        """Add a block of rows as it is; see `constrain`."""
+        self.bounds[self._new(block.name)] = (np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
         self._add(block)
+
+    def maximise(self, parameter: str, weight: float = 1.0) -> None:
+        """Make a free parameter large: cost −weight · parameter.
+
+        Args:
+            parameter: Its name.
+            weight: Cost of one unit less.
+        """
+        if parameter not in self.parameters:
+            raise one_of("parameter", parameter, self.parameters)
+        name = self._new(f"maximise {parameter}")
+        self.references[name] = [number(weight, f"weight of `{name}`")]
+        function = known.less_of(parameter)
+        self._add(Block(name, function, "cost", "end", 1, ("maximise", parameter), is_integral=False))
 
     def _new(self, name: str) -> str:
         if name in {block.name for block in self.blocks}:

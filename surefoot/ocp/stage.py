@@ -58,6 +58,7 @@ class Structure(StageShape):
         moving = self.formulation.dynamics != "centroidal"
         first = Node(self.robot, self.chart, x[:n], x[n : 2 * n] if moving else None)
         own += self._arrival(first, d)
+        nodes = [*nodes, (self.posture(x[:n], p[1:]), 0.0, True)]
         return self._with_blocks(gap, nodes, own, u[self.controls :], d, (rows, residuals))
 
     def _step(self, x: Array, u: Array, p: Array, d: Array) -> Any:
@@ -89,12 +90,13 @@ class Structure(StageShape):
         d: Array,
         groups: tuple[list[Group] | None, list[Group] | None],
     ) -> Parts:
-        """Rows of the structure itself, then blocks at all nodes."""
+        """Rows of the structure itself, then blocks at all nodes; blocks of postures at the last of them."""
         row_parts, residual_parts, cost = [(name, 0, values) for name, values in own], [], ops.zeros(1, like=gap)
         used = 0
         for block in self.blocks:
             data = d[self.data_place(block.name)]
-            for point, (node, weight, is_row) in enumerate(nodes):
+            chosen = nodes[-1:] if block.of_posture else nodes[:-1]
+            for point, (node, weight, is_row) in enumerate(chosen):
                 if block.use == "row" and not is_row:
                     continue
                 try:

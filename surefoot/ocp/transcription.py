@@ -173,7 +173,8 @@ def _is_present(bare: Structure, block: Block) -> bool:
     alone = replace(bare, blocks=(replace(block, slack=False),))
     x, u, p, d = alone.sample()
     try:
-        values = block.values(alone.node(x, u, p, d), d[alone.data_place(block.name)])
+        node = alone.posture(x[: bare.robot.nv], p[1:]) if block.of_posture else alone.node(x, u, p, d)
+        values = block.values(node, d[alone.data_place(block.name)])
     except AbsentError:
         return False
     return len(values) > 0
@@ -192,7 +193,7 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
         faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
         function, key = known.cone_rows(surface, faces), ("cone", name, faces.tobytes())
         found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
-    return found
+    return sorted(found, key=lambda block: block.of_posture)
 
 
 def _efforts(robot: Any) -> list[float]:

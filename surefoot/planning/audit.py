@@ -9,8 +9,11 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, motions_are_free
-from surefoot.planning.search import StancePlan
+from surefoot.planning.multimodal import StancePlan
+from surefoot.planning.space import Mode
 from surefoot.planning.timing import dense_path
+
+_CONTACT_AREA = 0.005  # [m] around a foothold: sole volumes are not exact balls, and may touch when their legs lean
 
 
 @dataclass(frozen=True)
@@ -66,12 +69,21 @@ def audit_plan(plan: StancePlan) -> PlanAudit:
         stands = [first + int(mode.footholds.pieces[k]) if h else None for k, h in enumerate(mode.held)]
         found = model.clearance.world(points, np.ascontiguousarray(states[:, :3]), stands)
         keep = model.clearance.keep
-        clearance = min(
-            clearance, float(found.body.min()) + keep, float(found.legs.min()) + keep, float(found.soles.min())
-        )
+        soles = np.where(_near_spots(mode, states), np.inf, found.soles)
+        clearance = min(clearance, float(found.body.min()) + keep, float(found.legs.min()) + keep, float(soles.min()))
         checks = motions_are_free(own, lifted.q[:-1], lifted.q[1:])
         collisions += sum(not check for check in checks)
     return PlanAudit(worst, balance, limits, collisions, clearance, gaps)
+
+
+def _near_spots(mode: Mode, states: Array) -> NDArray[np.bool_]:
+    """(n, L) where swinging feet are within the area around their footholds in which they may touch."""
+    feet = states[:, 6:].reshape(len(states), -1, 3)
+    out = np.zeros(feet.shape[:2], dtype=bool)
+    for leg, spots in enumerate(mode.spots):
+        if len(spots):
+            out[:, leg] = np.linalg.norm(feet[:, leg, None] - spots, axis=2).min(axis=1) < _CONTACT_AREA
+    return out
 
 
 def _contact_error(plan: StancePlan, held: NDArray[np.bool_], feet: Array, q: Array) -> float:

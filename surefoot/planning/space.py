@@ -35,6 +35,7 @@ class Margins:
         reach: Of the knee's cosine from its ends, which keeps legs from being stretched.
         swing_height: Of swinging soles above the world, away from their footholds [m].
         swing_slope: By how much a sole must rise at least for each metre from the nearest of its footholds.
+        torque: Largest static torque of a drive while a foot is in the air, as a share of its limit.
         resolution: Of samples on edges: no more than this between two of them [m].
     """
 
@@ -45,6 +46,7 @@ class Margins:
     reach: float = 0.02
     swing_height: float = 0.012
     swing_slope: float = 0.7
+    torque: float = np.inf
     resolution: float = 0.01
 
 
@@ -61,6 +63,10 @@ class Statistics:
     states: int = 0
     edges: int = 0
     causes: Counter[str] = field(default_factory=Counter)
+
+    def main_cause(self) -> str:
+        """What states failed of most, by leg where there is one."""
+        return ", ".join(f"{name} ({count})" for name, count in self.causes.most_common(3)) or "nothing"
 
 
 class StanceModel:
@@ -79,6 +85,7 @@ class StanceModel:
         surfaces = [robot.contacts[name] for name in self.chart.names]
         self.radii = np.array([surface.radius for surface in surfaces])
         self.friction = np.array([surface.friction for surface in surfaces])
+        self.torque_limits = np.array([drive.torque_limit for drive in robot.drives])
         self.first_ground = len(world.obstacles) + len(world.objects)
         self.statistics = Statistics()
         home = self.chart.home

@@ -29,6 +29,7 @@ class Sampling:
         edge: Distance of footholds from edges of the ground [m].
         bases: Random poses of the base that are tried for each stance.
         candidates: Footholds that are tried for each leg of a stance.
+        stride: How far a foothold may be from the foot's place at home, as a share of the reach of a leg.
         spread: Standard deviation of base poses: position as a share of the base's height, and angles [rad].
     """
 
@@ -36,6 +37,7 @@ class Sampling:
     edge: float = 0.02
     bases: int = 96
     candidates: int = 20
+    stride: float = 1.3
     spread: tuple[float, float] = (0.25, 0.06)
 
 
@@ -146,6 +148,19 @@ class StanceGraph:
             self.moves[stance][after] = move
         return found
 
+    def bases_of(self, move: Move, rng: np.random.Generator) -> Array:
+        """(k, 6) further base poses in which the foot of a move can leave and land; k may be 0.
+
+        Args:
+            move: The move.
+            rng: Random numbers.
+        """
+        bases = self._sample_bases(move.before, move.after, None, rng)
+        for stance in (move.before, move.after):
+            if len(bases):
+                bases = bases[self.mode(stance, move.leg).check(self._states(stance, bases)).valid]
+        return bases[np.argsort(self._strain(move.before, bases), kind="stable")][:4]
+
     def _states(self, stance: Key, bases: Array) -> Array:
         return np.concatenate([bases, np.tile(self.feet(stance).ravel(), (len(bases), 1))], axis=1)
 
@@ -197,7 +212,9 @@ class StanceGraph:
         away = np.linalg.norm(centres[:, :2] - nominal, axis=1)
         others = np.delete(self.feet(stance), leg, axis=0)
         crowded = np.linalg.norm(centres[:, None, :2] - others[None, :, :2], axis=2).min(axis=1) < 0.15 * self.reach
-        fits = np.flatnonzero((away < 1.3 * self.reach) & ~crowded & (np.arange(len(away)) != stance[leg]))
+        fits = np.flatnonzero(
+            (away < self.sampling.stride * self.reach) & ~crowded & (np.arange(len(away)) != stance[leg])
+        )
         left = np.linalg.norm(centres[fits] - centres[goal[leg]], axis=1)
         count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
         rest = near[count // 2 :]

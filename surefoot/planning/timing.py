@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +11,18 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
-from surefoot.planning.search import Segment, StancePlan
+from surefoot.motion.timing import Path, PathLimits, spline_curve, time_path
+from surefoot.planning.multimodal import Segment, StancePlan
 from surefoot.planning.space import StanceModel
+from surefoot.planning.statics import static_torques
 from surefoot.robot import placement
 from surefoot.spatial import so3
 
 _SAMPLES = 25  # of a piece, to find its joint rates
+_INTERVALS = 40  # of the grid along a piece
+_LEAST_BALANCE = 0.005  # [m]
+_STILL = 1e-9  # points nearer than this are one
+_HAND_OVER = 0.4  # of the time of a stance: how long a foot takes to hand over its load, or to take it
 _PEAK_RATE, _PEAK_ACCELERATION = 1.875, 5.7735  # of s(τ) = 10 τ³ − 15 τ⁴ + 6 τ⁵
 
 
@@ -29,6 +36,8 @@ class Pace:
         least: Shortest duration of a piece [s].
         dt: Distance of the samples [s].
         rest: How long to stand at both ends [s].
+        profile: "fastest" for the fastest motion within the limits (TOPP-RA), "gentle" for one without jumps of the
+            acceleration, which takes up to twice as long.
     """
 
     rate: float = 0.6
@@ -36,10 +45,36 @@ class Pace:
     least: float = 0.06
     dt: float = 0.01
     rest: float = 0.5
+    profile: Literal["fastest", "gentle"] = "fastest"
+
+
+@dataclass(frozen=True, eq=False)
+class TimedPlan:
+    """A plan in time.
+
+    Args:
+        trajectory: Configurations, torques that hold them, and the contact schedule; n samples.
+        states: (n, 6 + 3 L) base poses and centres of the feet; balls roll where they stand.
+        swings: (n,) index of the leg in the air, −1 for none.
+    """
+
+    trajectory: Trajectory
+    states: Array
+    swings: NDArray[np.int64]
 
 
 def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     """The motion of a plan, with its contact schedule; of one without segments, standing at its start.
+
+    Args:
+        plan: The plan.
+        pace: How fast.
+    """
+    return timed_plan(plan, pace).trajectory
+
+
+def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
+    """A plan in time; one without segments stands at its start.
 
     Args:
         plan: The plan.
@@ -58,12 +93,10 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
             [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
         )
         for piece in pieces:
-            duration = _duration(model, piece, pace)
-            count = max(2, int(np.ceil(duration / pace.dt)))
-            share = np.arange(1, count + 1) / count
-            states += list(_along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2)))
-            times += list(clock + share * duration)
-            owners += [number] * count
+            duration, rows = (_fastest if pace.profile == "fastest" else _gentle)(model, piece, pace)
+            states += list(rows)
+            times += list(clock + duration * np.arange(1, len(rows) + 1) / len(rows))
+            owners += [number] * len(rows)
             clock += duration
         stances.append(_stance(plan, segment))
         switches.append(clock)
@@ -73,11 +106,40 @@ def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
     switches[-1] = times[-1]
     rolled = _roll(plan, segments, np.array(states), np.array(owners))
     q = model.chart.lift(rolled).q
+    shares = _shares(plan, segments, np.array(times), np.array(owners))
+    tau = static_torques(model, q, _touching(plan, segments, rolled, np.array(owners)), shares)
     keep = np.concatenate([[True], np.diff(switches) > 1e-9])
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
     )
-    return Trajectory.of(model.robot, np.array(times), q, schedule=schedule)
+    swings = np.array([-1 if segments[k].swings is None else segments[k].swings for k in owners])
+    return TimedPlan(Trajectory.of(model.robot, np.array(times), q, tau=tau, schedule=schedule), rolled, swings)
+
+
+def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDArray[np.int64]) -> Array:
+    """(n, L) how willingly feet carry: nothing in the air, fading out before they leave and in after they land."""
+    out = np.ones((len(times), len(plan.graph.model.chart.names)))
+    swings = [segment.swings for segment in segments]
+    for number, swinging in enumerate(swings):
+        rows = np.flatnonzero(owners == number)
+        if swinging is not None:
+            out[rows, swinging] = 0.0
+            continue
+        share = (times[rows] - times[rows[0] - 1 if rows[0] else 0]) / max(times[rows[-1]] - times[rows[0]], 1e-9)
+        share = np.clip(share, 0.0, 1.0)
+        if number and (last := swings[number - 1]) is not None:
+            out[rows, last] = np.minimum(out[rows, last], np.clip(share / _HAND_OVER, 0.0, 1.0))
+        if number + 1 < len(swings) and (coming := swings[number + 1]) is not None:
+            out[rows, coming] = np.minimum(out[rows, coming], np.clip((1.0 - share) / _HAND_OVER, 0.0, 1.0))
+    return out
+
+
+def _touching(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
+    """(n, L, 3) lowest points of the feet, along the normals of their footholds [m]."""
+    normals = np.array([plan.graph.footholds.normals[list(segment.stance)] for segment in segments])
+    feet = states[:, 6:].reshape(len(states), -1, 3)
+    out: Array = feet - plan.graph.model.radii[:, None] * normals[owners]
+    return out
 
 
 def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
@@ -89,21 +151,21 @@ def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDAr
     model = plan.graph.model
     surfaces = [model.robot.contacts[name] for name in model.chart.names]
     frames = compile_robot(model.robot).frames(model.chart.lift(states).q, [x.frame for x in surfaces])
-    out, counts = np.array(states), np.bincount(owners)
+    out, counts = np.array(states), np.bincount(owners, minlength=len(segments))
+    ends = np.cumsum(counts)
     for leg, radius in enumerate(model.radii):
         offset = np.zeros(3)
-        turns = _turns(np.asarray(frames)[:, leg, :3, :3])
-        left, done = np.zeros(3), 0.0
-        for k in range(1, len(states)):
-            segment = segments[owners[k]]
-            if segment.swings != leg:
+        turns = np.concatenate([np.zeros((1, 3)), _turns(np.asarray(frames)[:, leg, :3, :3])])
+        for segment, count, end in zip(segments, counts, ends, strict=True):
+            rows, columns = slice(end - count, end), slice(6 + 3 * leg, 9 + 3 * leg)
+            if segment.swings == leg:
+                out[rows, columns] += offset * np.linspace(1.0, 0.0, count + 1)[1:, None]
+                offset = np.zeros(3)
+            elif count:
                 normal = plan.graph.footholds.normals[segment.stance[leg]]
-                offset = offset + radius * np.cross(turns[k - 1], normal)
-                left, done = offset, 0.0
-            else:
-                done += 1.0 / counts[owners[k]]
-                offset = left * max(0.0, 1.0 - done)
-            out[k, 6 + 3 * leg : 9 + 3 * leg] += offset
+                moved = offset + np.cumsum(radius * np.cross(turns[rows], normal), axis=0)
+                out[rows, columns] += moved
+                offset = moved[-1]
     return out
 
 
@@ -152,15 +214,53 @@ def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
     return out
 
 
+def _gentle(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
+    """Duration [s] and states (n, 6 + 3 L) of a piece that is run with s = 10 τ³ − 15 τ⁴ + 6 τ⁵."""
+    duration = _duration(model, piece, pace)
+    count = max(2, int(np.ceil(duration / pace.dt)))
+    share = np.arange(1, count + 1) / count
+    return duration, _along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2))
+
+
+def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
+    """Duration [s] and states (n, 6 + 3 L) of a piece that is run as fast as joint rates and accelerations allow."""
+    keep = np.concatenate([[True], np.abs(np.diff(piece, axis=0)).max(axis=1) > _STILL])
+    points = piece[keep]
+    if len(points) < 2:
+        return pace.least, np.tile(piece[-1], (max(2, int(np.ceil(pace.least / pace.dt))), 1))
+    path = Path(model.robot, spline_curve(points), lambda x: model.chart.lift(x).q)
+    velocity = np.concatenate([np.full(6, np.inf), _rates(model, pace)])
+    acceleration = np.concatenate([_base_acceleration(model), np.full(len(velocity) - 6, pace.acceleration)])
+    timing = time_path(path, PathLimits(velocity, acceleration), intervals=max(_INTERVALS, 2 * len(points)))
+    if not timing.success:
+        return _gentle(model, piece, pace)
+    duration = max(timing.duration, pace.least)
+    count = max(2, int(np.ceil(duration / pace.dt)))
+    s, _, _ = timing.at(timing.duration * np.arange(1, count + 1) / count)
+    return duration, np.concatenate([path.curve.at(s)[0][:-1], piece[-1:]])
+
+
+def _base_acceleration(model: StanceModel) -> Array:
+    """(6,) largest acceleration of the base [m/s²], [rad/s²]: it moves the zero-moment point by half of the margin."""
+    height = model.least_height / model.margins.height
+    linear = 0.5 * max(model.margins.balance, _LEAST_BALANCE) * float(np.linalg.norm(model.world.gravity)) / height
+    return np.r_[np.full(3, linear), np.full(3, linear / height)]
+
+
+def _rates(model: StanceModel, pace: Pace) -> Array:
+    """(nv − 6,) largest joint rates [rad/s]."""
+    rates = model.robot.limits.velocity[6:]
+    out: Array = pace.rate * np.where((rates > 0.0) & np.isfinite(rates), rates, 10.0)
+    return out
+
+
 def _duration(model: StanceModel, piece: Array, pace: Pace) -> float:
     """The least time of a piece under the limits of joint rates and accelerations [s]."""
     q = model.chart.lift(_along(model, piece, np.linspace(0.0, 1.0, _SAMPLES))).q[:, 7:]
     step = 1.0 / (_SAMPLES - 1)
     slope = np.abs(np.diff(q, axis=0)).max(axis=0) / step
     bend = np.abs(np.diff(q, n=2, axis=0)).max(axis=0) / step**2
-    rates = model.robot.limits.velocity[6:]
-    rates = pace.rate * np.where((rates > 0.0) & np.isfinite(rates), rates, 10.0)
-    by_rate = float((_PEAK_RATE * slope / rates).max(initial=0.0))
+    by_rate = float((_PEAK_RATE * slope / _rates(model, pace)).max(initial=0.0))
     needed = (bend * _PEAK_RATE**2 + slope * _PEAK_ACCELERATION) / pace.acceleration
     return max(pace.least, by_rate, float(np.sqrt(needed.max(initial=0.0))))
 

@@ -209,7 +209,13 @@ class StepAdapter:
         }
 
     def adapt(
-        self, stance: Side, dcm: ArrayLike, elapsed: float, nominal: NominalStep, reachable: ArrayLike | None = None
+        self,
+        stance: Side,
+        dcm: ArrayLike,
+        elapsed: float,
+        nominal: NominalStep,
+        reachable: ArrayLike | None = None,
+        soonest: float = 0.0,
     ) -> AdaptedStep:
         """The step nearest to the nominal one that keeps the limits and, if possible, remains viable.
 
@@ -219,6 +225,7 @@ class StepAdapter:
             elapsed: Time since the last landing [s].
             nominal: The step as planned.
             reachable: Box (2, 2) that the swing foot can still reach; goes before the limits of the landing. None: all.
+            soonest: Time that the swing foot needs at least [s].
 
         Raises:
             ShapeError: The DCM or the time is not finite.
@@ -235,7 +242,7 @@ class StepAdapter:
         if not (isfinite(x) and isfinite(y) and isfinite(elapsed)):
             raise ShapeError("the DCM or the time is not finite", evidence={"dcm": (x, y), "elapsed": elapsed})
         shortest, longest = self.limits.duration
-        least = exp(self.omega * max(shortest - elapsed, 0.0))
+        least = exp(self.omega * max(shortest - elapsed, soonest, 0.0))
         most = max(least, exp(self.omega * max(longest - elapsed, 0.0)))
         sigma = min(max(exp(self.omega * (nominal.duration - elapsed)), least), most)
         bounds = [least, *low], [most, *high]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from surefoot.markup import Html
 from surefoot.motion import Log
 from surefoot.report import DataTable, Outline, Plot
 from surefoot.scenario.schema import Scenario
@@ -39,6 +40,7 @@ class Findings:
         plots: For the page.
         tables: For the page.
         outlines: For the page.
+        details: Further HTML for the page.
     """
 
     metrics: dict[str, Any] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Findings:
     plots: Sequence[Plot] = ()
     tables: Sequence[DataTable] = ()
     outlines: Sequence[Outline] = ()
+    details: Html = field(default_factory=Html)
 
 
 Study = Callable[[StudiedRun], Findings]

@@ -16,7 +16,7 @@ from surefoot.tables import toml_text
 SHORT = ["study=none", "simulation.duration=0.1"]
 EXPECTED = {
     "drop", "figure-eight", "harvest", "noise", "op2-arm", "reach", "servo", "slide", "slide-v", "stand",
-    "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-turn", "zero-g-walk", "cart-pole-004", "crank",
+    "straight-knees", "swing-contact", "swing-over", "zero-g", "zero-g-inversion", "zero-g-turn", "zero-g-walk", "cart-pole-004", "crank",
     "delta", "four-bar", "geared-lola", "impact-drop", "pendulum-drift", "walk", "walk-fast", "walk-turn", "walk-side",
     "walk-back", "push-walk", "carry", "slippery", "around", "joystick",
 }  # fmt: skip
@@ -41,6 +41,7 @@ LONG = {
     "squat-fast",
     "jump",
     "bound",
+    "ocp-walk",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

@@ -80,7 +80,9 @@ def push_map(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Output folder, or that of an interrupted map to go on with.")
     ] = None,
-    stepping: Annotated[bool, typer.Option("--stepping", help="Also push a controller that steps.")] = False,
+    stepping: Annotated[
+        bool, typer.Option(help="Also push a controller that steps, if the robot has two feet.")
+    ] = True,
     ideal: Annotated[bool, typer.Option("--ideal", help="Show the controllers the true state.")] = False,
     json: Json = False,
 ) -> int:

@@ -17,18 +17,19 @@ def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, 
     Args:
         robot: Name or file.
         out: Folder; None for `runs/push-map-ROBOT/`. A map that is there already is continued.
-        stepping: Whether a controller that steps is pushed too.
+        stepping: Whether a controller that steps is pushed too, if the robot has two feet.
         ideal: Whether controllers see the true state.
         as_json: Print the rows of whole-body control as JSON.
 
     Returns:
         0.
     """
+    from surefoot.robot import anatomy, load
     from surefoot.scenario.sweeps import run_push_map
 
     folder = out or Path("runs") / f"push-map-{Path(robot).stem}{'-ideal' if ideal else ''}"
     folder.mkdir(parents=True, exist_ok=True)
-    methods = ["joint_pd", "balance", *(["walk"] if stepping else [])]
+    methods = ["joint_pd", "balance", *(["steps"] if stepping and len(anatomy(load(robot)).feet) == 2 else [])]
     with progress("pushing") as tell:
         found = run_push_map(
             robot, folder, methods, ideal, lambda done, total: tell(done / total, f"{done} of {total} directions")

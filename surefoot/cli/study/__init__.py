@@ -1,4 +1,4 @@
-"""Commands that compare methods: `surefoot regions`, `compare-distribution`, `compare-controllers`, `swing-up`."""
+"""Commands that compare methods and repeat studies: `surefoot regions`, `compare-controllers`, `study-walk`."""
 
 from surefoot.cli.study.commands import study
 

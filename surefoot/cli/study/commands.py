@@ -9,7 +9,16 @@ import typer
 
 from surefoot.cli.frame import Json, RobotName
 
-__all__ = ["compare_controllers", "compare_distribution", "regions", "study", "swing_up"]
+__all__ = [
+    "compare_controllers",
+    "compare_distribution",
+    "compare_walkers",
+    "regions",
+    "study",
+    "study_swingup",
+    "study_walk",
+    "swing_up",
+]
 
 study = typer.Typer()
 
@@ -74,3 +83,45 @@ def swing_up(
     from surefoot.cli.study.swing_up import swing_up_command
 
     return swing_up_command(cases, seed, out, json)
+
+
+@study.command(name="compare-walkers")
+def compare_walkers(
+    walkers: Annotated[str | None, typer.Option(metavar="A,B", help="Comma-separated walkers; default: all.")] = None,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("walkers.html"),
+    json: Json = False,
+) -> int:
+    """Find the periodic gaits of small study walkers: speed, eigenvalues of the stride, kicks survived, on one page."""
+    from surefoot.cli.study.walkers import walkers_command
+
+    return walkers_command(walkers, out, json)
+
+
+@study.command(name="study-walk")
+def study_walk(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="Robot name or file; it needs two flat feet.")] = (
+        "humanoid"
+    ),
+    step: Annotated[float, typer.Option(metavar="M", help="Length of fixed steps.", min=0.01)] = 0.15,
+    objectives: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated objectives; default: all five.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: walks-ROBOT.html.")] = None,
+    json: Json = False,
+) -> int:
+    """Find optimal walks with five objectives and three sets of constraints, beside what Koch reports."""
+    from surefoot.cli.study.optimal import study_walk_command
+
+    return study_walk_command(robot, step, objectives, out, json)
+
+
+@study.command(name="study-swingup")
+def study_swingup(
+    nodes: Annotated[str, typer.Option(metavar="A,B", help="Numbers of nodes.")] = "21,41,81,161",
+    guesses: Annotated[int, typer.Option(help="Random guesses for swing-up and squat.", min=0)] = 5,
+    json: Json = False,
+) -> int:
+    """Repeat the swing-up of Koch: table 5.2, force between nodes over their number, optima from random guesses."""
+    from surefoot.cli.study.optimal import study_swingup_command
+
+    return study_swingup_command(nodes, guesses, json)

@@ -2,5 +2,17 @@
 
 from surefoot.control.balance.controller import BalanceController, BalanceSettings
 from surefoot.control.balance.moves import Lean, Lift, Move, Reach, Squat, Timed, Wipe
+from surefoot.control.balance.recovery import StepRecovery
 
-__all__ = ["BalanceController", "BalanceSettings", "Lean", "Lift", "Move", "Reach", "Squat", "Timed", "Wipe"]
+__all__ = [
+    "BalanceController",
+    "BalanceSettings",
+    "Lean",
+    "Lift",
+    "Move",
+    "Reach",
+    "Squat",
+    "StepRecovery",
+    "Timed",
+    "Wipe",
+]

@@ -7,10 +7,12 @@ from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody
+from surefoot.control.legged import LeggedBody, OutputKind
 from surefoot.control.whole_body import WholeBodySettings
+from surefoot.motion import Command
 from surefoot.robot import Robot
 from surefoot.tasks import AngularMomentum, CenterOfMass, Posture, Task
 
@@ -19,6 +21,7 @@ __all__ = ["BalancedBody"]
 _SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleration of the centre of mass
 _LIMB_GAINS = (400.0, 40.0)
 _LED_GAINS = (500.0, 45.0)
+_ROOM_TIME, _BACK_TIME = 0.1, 2.0  # in which limbs move out of the way, and back [s]
 _FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
 
 
@@ -34,6 +37,7 @@ class BalancedBody(LeggedBody):
         further: Tasks of the user, after the centre of mass; the limbs of their frames are free.
         settings: Margins of the whole-body problem.
         hands: Contact surfaces of hands; they are switched off until they are led.
+        output: See `LeggedBody`.
     """
 
     def __init__(
@@ -43,11 +47,13 @@ class BalancedBody(LeggedBody):
         further: Sequence[Task] = (),
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
+        output: OutputKind = "torque",
     ) -> None:
-        super().__init__(robot, q0, further=further, settings=settings, hands=hands)
-        for task in self.problem.rows.tasks:
-            if isinstance(task, Posture):
-                self[task.name].set_gains(*_LIMB_GAINS)
+        super().__init__(robot, q0, further=further, settings=settings, hands=hands, output=output)
+        self._postures = [self[task.name] for task in self.problem.rows.tasks if isinstance(task, Posture)]
+        for handle in self._postures:
+            handle.set_gains(*_LIMB_GAINS)
+        self._aside, self._roomed = np.zeros(len(self._turning[0])), np.inf
         for name in self.hands:
             self.rest_hand(name)
 
@@ -90,6 +96,29 @@ class BalancedBody(LeggedBody):
             for k, row in enumerate(self.problem.rows.tied[name]):
                 if row in (3, 4):
                     self.problem.contact(name).stiffness[k] = _FLAT_STIFFNESS
+
+    def command(self, t: float, q: Array, v: Array) -> Command:
+        """See `LeggedBody`; limbs that are not used move out of the way of others that come near."""
+        self._make_room(t)
+        return super().command(t, q, v)
+
+    def _make_room(self, t: float) -> None:
+        """Turn the limbs away from links that came near, and back when there is room."""
+        dt, self._roomed = min(max(t - self._roomed, 0.0), _ROOM_TIME), t
+        columns, places = self._turning
+        self._aside = self._aside + dt * (self.problem.room(columns) / _ROOM_TIME - self._aside / _BACK_TIME)
+        limits = self.robot.limits
+        posture = np.clip(self._q0[places] + self._aside, limits.lower[places], limits.upper[places])
+        for handle in self._postures:
+            handle.target[places] = posture
+
+    @cached_property
+    def _turning(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(k,) rows of v and entries of q of the joints with one axis that are neither of legs nor of the trunk."""
+        tree, torso = self.robot.tree, self.robot.body_of(self.anatomy.torso)
+        arms = [k for k in self._upper if k != torso and k not in tree.ancestors(torso)]
+        found = [k for k in arms if tree.nv_of(k) == 1 and tree.nq_of(k) == 1]
+        return np.array(tree.v_index[found], dtype=np.int64), np.array(tree.q_index[found], dtype=np.int64)
 
     def lead_height(self, rate: float, change: float) -> None:
         """Set how the height of the centre of mass changes.
@@ -138,6 +167,10 @@ class BalancedBody(LeggedBody):
         """Turn (3,) of the base from upright [rad] and angular momentum (3,) at the last command, in world."""
         handle = self._trunk[-1][0]
         return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
+
+    def trunk_rate(self) -> Array:
+        """(3,) angular velocity of the base at the last command, in world [rad/s]."""
+        return self.problem.rate_of(self._trunk[-1][0].task.name)
 
     def spin(self, moment: Array, damping: float) -> None:
         """Change the angular momentum.

@@ -15,10 +15,11 @@ from surefoot.control.balance.body import BalancedBody
 from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
+from surefoot.control.balance.pressing import PressingForces
 from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
-from surefoot.control.legged import closest_inside, placement_of, turned
+from surefoot.control.legged import OutputKind, closest_inside, placement_of, turned
 from surefoot.control.whole_body import TROUBLES, WholeBodySettings
 from surefoot.errors import SurefootError, one_of
 from surefoot.motion import Channel, Command, Observation, State
@@ -47,6 +48,7 @@ class BalanceSettings:
         trunk_stiffness: With which the trunk is kept upright [1/s²].
         swing: What the trunk does when the DCM leaves the support.
         touch: Probability of touch from which on a foot stands.
+        output: What the drives are told: torques; positions; or positions that give way to measured forces.
     """
 
     dcm_gain: float = 10.0
@@ -56,6 +58,7 @@ class BalanceSettings:
     trunk_stiffness: float = 100.0
     swing: TrunkSwing = field(default_factory=TrunkSwing)
     touch: float = 0.5
+    output: OutputKind = "torque"
 
 
 class BalanceController:
@@ -92,7 +95,7 @@ class BalanceController:
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
-        self.body = BalancedBody(robot, self.q0, reaches, margins, hands)
+        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, self.settings.output)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -106,7 +109,7 @@ class BalanceController:
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
         self._starts: dict[str, Array] = {}
-        self._presses: dict[str, float] = {}
+        self._pressing = PressingForces()
         self._pushed, self._hand_error = PushObserver(), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
@@ -119,6 +122,9 @@ class BalanceController:
             observation: Now.
         """
         self._touching = self.body.touching(observation.touching)
+        self._pressing.observe(observation.readings)
+        if self.body.output is not None:
+            self.body.output.observe(observation.readings)
 
     def command(self, t: float, state: State) -> Command:
         """The torques in a state. Nothing is raised: without a solution, `body.trouble` names the reason.
@@ -145,7 +151,7 @@ class BalanceController:
         wishes = self._make_moves(t, dt, poses)
         self._lead_com(com, rate, wishes.com, dt)
         self._lead_feet()
-        self._lead_hands(q, wishes)
+        self._lead_hands(q, wishes, dt)
         self.body.turn_trunk(self.footing.frame[3])
         command = self.body.command(t, q, v)
         self._hand_error = _largest_hand_error(self.body, wishes)
@@ -281,7 +287,7 @@ class BalanceController:
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
         self.body.share(self.footing.shares(self._zmp, self._carrying()).tolist(), most.tolist())
 
-    def _lead_hands(self, q: Array, wishes: Wishes) -> None:
+    def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
         T = placement_of(self.footing.frame)
         R, moved = T[:3, :3], {*wishes.frames, *wishes.presses}
         if not moved <= self._starts.keys():
@@ -301,8 +307,8 @@ class BalanceController:
                 continue
             there = T @ self._starts[name]
             there[:3, 3] += R @ press.way[0]
-            self.body.lead_hand(name, there, press.way[1:] @ R.T, press.force)
-        self._presses = {name: press.force for name, press in wishes.presses.items()}
+            self.body.lead_hand(name, there, press.way[1:] @ R.T, self._pressing.commanded(name, press.force, dt))
+        self._pressing.asked = {name: press.force for name, press in wishes.presses.items()}
 
     @property
     def channels(self) -> list[Channel]:
@@ -325,7 +331,7 @@ class BalanceController:
 
 def _press_of(controller: BalanceController, name: str) -> float:
     """Normal force that a hand is asked for now [N]."""
-    return controller._presses.get(name, 0.0)
+    return controller._pressing.asked.get(name, 0.0)
 
 
 def _trouble_number(trouble: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import exp, sqrt
 
 import numpy as np
 
@@ -54,6 +55,22 @@ class TrunkSwing:
     braking: float = 28.0
     margin: float = 0.02
     gain: float = 6000.0
+
+    def reach(self, omega: float, b: float) -> float:
+        """How far beyond the edge a DCM may be that the trunk still brings back, from rest and upright [m].
+
+        The trunk speeds up for T₁, slows down for T₂ and ends at its largest lean; ∫ e^{−ωt} b α dt over both.
+
+        Args:
+            omega: ω [1/s].
+            b: Change of the velocity of the DCM per acceleration of the lean [m s/rad].
+        """
+        lean = min(self.forward, self.otherwise)
+        first = sqrt(2.0 * lean / (self.fastest * (1.0 + self.fastest / self.braking)))
+        then = first * self.fastest / self.braking
+        gained = self.fastest * (1.0 - exp(-omega * first))
+        lost = self.braking * exp(-omega * first) * (1.0 - exp(-omega * then))
+        return b * (gained - lost) / omega
 
     def decide(
         self, dcm: Array, polygon: Array, lean: Array, rate: Array, upright: Array, omega: float, b: Array

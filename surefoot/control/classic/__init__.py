@@ -5,7 +5,14 @@ They stand and keep CoM, base and posture; none steps. Nenchev & Konno 2019, sec
 
 from numpy.typing import ArrayLike
 
-from surefoot.control.classic.accelerations import MomentumDamping, OperationalSpace, WeightedInverse
+from surefoot.control.classic.accelerations import (
+    CompositeBody,
+    DirectControl,
+    MomentumDamping,
+    MotionForce,
+    OperationalSpace,
+    WeightedInverse,
+)
 from surefoot.control.classic.base import ClassicController, ClassicGains
 from surefoot.control.classic.body import StandingBody, standing_body
 from surefoot.control.classic.forces import CentroidalPivot, GravityCompensation, MulticontactImpedance, SimpleTorque
@@ -19,6 +26,9 @@ CLASSIC: dict[str, type[ClassicController]] = {
     "operational_space": OperationalSpace,
     "weighted_inverse": WeightedInverse,
     "momentum_damping": MomentumDamping,
+    "crb": CompositeBody,
+    "motion_force": MotionForce,
+    "direct": DirectControl,
     "hyon": GravityCompensation,
     "henze": MulticontactImpedance,
     "cmp": CentroidalPivot,

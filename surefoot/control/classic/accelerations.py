@@ -7,8 +7,11 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.control.classic.base import ClassicController
 from surefoot.control.classic.body import StandingBody, prioritised
+from surefoot.solvers import HierarchySolver, Level
 
-__all__ = ["MomentumDamping", "OperationalSpace", "WeightedInverse"]
+__all__ = ["CompositeBody", "DirectControl", "MomentumDamping", "MotionForce", "OperationalSpace", "WeightedInverse"]
+
+_NEAR = 0.1  # distance from a joint limit at which it begins to brake [rad]
 
 
 class OperationalSpace(ClassicController):
@@ -70,3 +73,77 @@ class MomentumDamping(ClassicController):
         upright = (body.base, self.base_acceleration(body) - body.base_bias)
         levels = [(first, wanted), (body.relative, damped), upright, (select, self.posture_acceleration(body))]
         return self.torque_of(body, prioritised(levels, body.mass_matrix))
+
+
+class CompositeBody(ClassicController):
+    """CRB tracker: joints follow the wanted motion of CoM and base as one rigid body, pseudoinverse alone (5.141).
+
+    What is left damps the joints; nothing returns them to their posture.
+    """
+
+    distribution = "vrp"
+
+    def torque(self, body: StandingBody) -> Array:
+        """Joint torques (nv − 6,) [N m]."""
+        contacts, rest = self.contact_level(body)
+        rows = np.vstack([contacts, body.com_jacobian, body.base])
+        wanted = np.r_[
+            rest,
+            self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
+            self.base_acceleration(body) - body.base_bias,
+        ]
+        damped = (np.eye(self.robot.nv)[6:], -self.gains.posture[1] * body.v[6:])
+        return self.torque_of(body, prioritised([(rows, wanted), damped]))
+
+
+class MotionForce(ClassicController):
+    """Multicontact motion/force control: contacts and the whole momentum, then base, then posture (5.150 to 5.153).
+
+    The rate of the angular momentum is damped at the CoM; wrenches within exact cones.
+    """
+
+    def torque(self, body: StandingBody) -> Array:
+        """Joint torques (nv − 6,) [N m]."""
+        contacts, rest = self.contact_level(body)
+        force = body.stance.mass * self.com_acceleration(body)
+        moment = -self.gains.momentum * body.momentum[3:] @ body.v
+        scale = np.r_[np.full(3, 1.0 / body.stance.mass), 1.0 / np.diag(body.inertia)]
+        rows = np.vstack([contacts, scale[:, None] * body.momentum])
+        wanted = np.r_[rest, scale * (np.r_[force, moment] - body.momentum_bias)]
+        upright = (body.base, self.base_acceleration(body) - body.base_bias)
+        levels = [(rows, wanted), upright, (np.eye(self.robot.nv)[6:], self.posture_acceleration(body))]
+        return self.torque_of(body, prioritised(levels))
+
+
+class DirectControl(ClassicController):
+    """Direct control: base goals (contacts), primary (CoM and base link), secondary (joints), as quadratic programs.
+
+    Joints brake before their limits: q̈ ≤ −q̇² / (2 (q_U − q)) (Wimmer 2016, chapter 3).
+    """
+
+    def torque(self, body: StandingBody) -> Array:
+        """Joint torques (nv − 6,) [N m]."""
+        lower, upper = self._braking(body)
+        goals = (
+            self.contact_level(body),
+            (
+                np.vstack([body.com_jacobian, body.base]),
+                np.r_[
+                    self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
+                    self.base_acceleration(body) - body.base_bias,
+                ],
+            ),
+            (np.eye(self.robot.nv)[6:], self.posture_acceleration(body)),
+        )
+        found = HierarchySolver().solve([Level(A, b, b, damping=1e-3) for A, b in goals], lower, upper)
+        return self.torque_of(body, np.array(found.x))
+
+    def _braking(self, body: StandingBody) -> tuple[Array, Array]:
+        """Bounds (nv,) of the accelerations."""
+        lower, upper = np.full(self.robot.nv, -np.inf), np.full(self.robot.nv, np.inf)
+        q, v, limits = body.q[7:], body.v[6:], self.robot.limits
+        below, above = q - limits.lower[7:], limits.upper[7:] - q
+        stop = 0.5 * v * v / np.maximum(np.where(v > 0.0, above, below), 1e-3)
+        up, down = (above < _NEAR) & (v > 0.0), (below < _NEAR) & (v < 0.0)
+        upper[6:][up], lower[6:][down] = -stop[up], stop[down]
+        return lower, upper

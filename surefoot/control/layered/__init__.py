@@ -15,6 +15,8 @@ from surefoot.control.layered.swing_up import (
     cart_pole_rules,
     run_case,
 )
+from surefoot.control.layered.walk import LayeredWalk
+from surefoot.control.layered.walk_rules import WalkWeights
 
 __all__ = [
     "CASES",
@@ -22,9 +24,11 @@ __all__ = [
     "ExecutionWeights",
     "LayeredController",
     "LayeredSettings",
+    "LayeredWalk",
     "Rule",
     "SwingUp",
     "SwingUpCase",
+    "WalkWeights",
     "Weight",
     "cart_pole_rules",
     "run_case",

@@ -10,21 +10,23 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
-from surefoot.control.legged.legs import posture_at_height
+from surefoot.control.legged.legs import LegLimits, posture_at_height
+from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
+from surefoot.control.legged.sole import SwingSole, sole_tasks
 from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
-from surefoot.robot import Foot, Robot, anatomy
+from surefoot.robot import ContactSurface, Foot, Robot, anatomy
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
 
 # Weights of accelerations in m/s², beside the centre of mass, which weighs 1: angles times the height of the centre of
 # mass, angular momentum over mass and height, so that they hold for robots of any size.
-_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT = 0.07, 7e-3, 0.28
+_TRUNK_WEIGHT, _POSTURE_WEIGHT, _MOMENTUM_WEIGHT, _SOLE_WEIGHT = 0.07, 7e-3, 0.28, 0.02
 _SWING_GAINS, _STANCE_DAMPING = (500.0, 45.0), 30.0
 _TRUNK_GAINS, _HEIGHT_GAIN, _MOMENTUM_DAMPING, _POSTURE_GAINS = (150.0, 20.0), 100.0, 5.0, (60.0, 12.0)
 # Feet and base say where the legs are: a posture that pulls at legs in mid-step pulls the centre of mass back. A little
@@ -50,6 +52,7 @@ class LeggedBody:
         settings: Margins of the whole-body problem.
         hands: Further contact surfaces that may carry.
         yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
+        output: What the drives are told; "admittance" needs force sensors.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class LeggedBody:
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
         yaw: float = 1.0,
+        output: OutputKind = "torque",
     ) -> None:
         self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
         self.hands, self._q0 = tuple(hands), q0
@@ -84,7 +88,12 @@ class LeggedBody:
             for name in foot.contacts
             for c in [robot.contacts[name]]
         }
-        self._middles = {name: self._unit_wrench(name) for foot in self.feet for name in foot.contacts}
+        self._middles = {
+            name: _unit_wrench(robot.contacts[name], self.problem.rows.tied[name])
+            for foot in self.feet
+            for name in foot.contacts
+        }
+        self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
@@ -93,6 +102,7 @@ class LeggedBody:
         self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
+        self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
@@ -123,21 +133,22 @@ class LeggedBody:
         rest: list[Task] = [
             AngularMomentum(weight=_MOMENTUM_WEIGHT / (robot.mass * size) ** 2),
             Posture(robot, posture, weight=_POSTURE_WEIGHT * size**2 * _leg_shares(robot, self.feet, _LEG_SHARE)),
+            *sole_tasks(robot, self.feet, _SOLE_WEIGHT * size**2),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
         self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
-        heading = float(np.arctan2(y, x))
-        ahead = placement_of(np.array([0.0, 0.0, 0.0, -heading]))[:3, :3]
+        ahead = placement_of(np.array([0.0, 0.0, 0.0, -np.arctan2(y, x)]))[:3, :3]
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
         for handle, _ in self._trunk:
             handle.set_gains(*_TRUNK_GAINS)
+        self._swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        stiffness, damping = _POSTURE_GAINS
-        self.problem["posture"].set_gains(stiffness * _leg_shares(robot, self.feet, _LEG_STIFFNESS), damping)
+        shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
+        self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -177,6 +188,7 @@ class LeggedBody:
             pose: (4,) where it stands.
         """
         T = placement_of(pose)
+        self._swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.put(T @ self._to_contact[name])
@@ -190,6 +202,7 @@ class LeggedBody:
         Args:
             foot: Its number.
         """
+        self._swings[foot].swing()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
             handle.carries = False
@@ -206,6 +219,7 @@ class LeggedBody:
         """
         T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
         linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
+        self._swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
             handle, offset = self.problem.contact(name), self._to_contact[name]
             R, (x, y, _) = offset[:3, :3], offset[:3, 3]
@@ -214,11 +228,6 @@ class LeggedBody:
             rows = list(self.problem.rows.tied[name])
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
-
-    def _unit_wrench(self, name: str) -> Array:
-        """(tied,) wrench of a unit normal force in the middle of a contact."""
-        x, y, _ = self.robot.contacts[name].corners.mean(axis=0)
-        return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(self.problem.rows.tied[name])]
 
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
@@ -269,15 +278,15 @@ class LeggedBody:
         self.passes, self.violation = found.passes, found.violation
         if found.trouble is not None:
             return self.fall_back(found.trouble)
-        dt = min(max(t - self._t, 0.0), _FOLLOWS)
-        measured, self._t = v[self.robot.driven], t
+        dt, self._t = min(max(t - self._t, 0.0), _FOLLOWS), t
         share = dt / _FOLLOWS if dt > 0.0 else 1.0
-        self._speeds = (1.0 - share) * self._speeds + share * measured
+        self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
-        self.force = np.sum(
-            [self.problem.contact(n).target[:9].reshape(3, 3) @ w[:3] for n, w in found.wrenches.items()], 0
-        )
+        turns = ((self.problem.contact(n).target[:9].reshape(3, 3), w[:3]) for n, w in found.wrenches.items())
+        self.force = np.sum([R @ f for R, f in turns], 0)
+        if self.output is not None:
+            return self.output.command(t, q, v, found, self.problem)
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
@@ -288,8 +297,9 @@ class LeggedBody:
         """
         self.fallbacks, self.trouble = self.fallbacks + 1, trouble
         self.troubles[trouble] += 1
-        self._speeds = np.zeros(self.robot.nu)
-        self.force = None
+        self._speeds, self.force = np.zeros(self.robot.nu), None
+        if self.output is not None:
+            return self.output.hold()
         hold = _HOLD * self._efforts
         return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
@@ -297,6 +307,12 @@ class LeggedBody:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
+    """(tied,) wrench of a unit normal force in the middle of a contact."""
+    x, y, _ = surface.corners.mean(axis=0)
+    return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(tied)]
 
 
 def _entries_of(robot: Robot) -> list[int]:

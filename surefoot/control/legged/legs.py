@@ -14,11 +14,12 @@ from surefoot.ik import solve
 from surefoot.robot import Anatomy, Foot, Robot
 from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
 
-__all__ = ["LegReach", "leg_reach", "posture_at_height"]
+__all__ = ["LegLimits", "LegReach", "leg_reach", "posture_at_height"]
 
 _STRAIGHT = 0.94  # share of its full length to which a leg is used
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
+_FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
 
 
@@ -61,6 +62,34 @@ class LegReach:
         reach, trails = _STRAIGHT * self.length, np.hypot(_TRAILS * step, 0.5 * self.apart)
         legs = np.sqrt(max(reach**2 - trails**2, 0.25 * reach**2))
         return float(min(_LOWER * self.home, self.com_over_hip + self.ankle + legs))
+
+
+class LegLimits:
+    """Says whether a leg is at its limits.
+
+    Args:
+        robot: The robot.
+        foot: At the end of the leg.
+        margin: Before the limits, in which joints are stopped [rad].
+    """
+
+    def __init__(self, robot: Robot, foot: Foot, margin: float) -> None:
+        tree = robot.tree
+        joints = [k for k in _leg_bodies(robot, foot) if tree.nq_of(k) == tree.nv_of(k) == 1]
+        self._entries, self._rows = [int(tree.q_index[k]) for k in joints], [int(tree.v_index[k]) for k in joints]
+        lower, upper = robot.limits.lower[self._entries], robot.limits.upper[self._entries]
+        spare = np.minimum(margin, 0.25 * (upper - lower))
+        self._lower, self._upper = lower + spare, upper - spare
+
+    def stop(self, q: Array, v: Array) -> bool:
+        """Whether a joint is about to be stopped by its limit.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        soon = q[self._entries] + _FORESIGHT * v[self._rows]
+        return bool((soon < self._lower).any() or (soon > self._upper).any())
 
 
 def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:

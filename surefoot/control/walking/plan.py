@@ -10,7 +10,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.control.legged import LegReach, local, turned, world, wrapped
 from surefoot.control.walking.settings import WalkSettings
-from surefoot.geometry import convex_hull
+from surefoot.geometry import convex_hull, distance_inside
 from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
 from surefoot.robot import Foot
 
@@ -132,6 +132,25 @@ class StepPlan:
         self._path = DcmPlan([ZmpPiece(max(duration, 0.01), start, middle)], self._omega)
         self.polygon = self._hull()
 
+    def close(self, duration: float) -> float:
+        """Come to rest after the last step; returns how long that takes [s].
+
+        Args:
+            duration: Time to bring the ZMP to the foot that has landed [s].
+        """
+        self._path = DcmPlan(self._closing(duration, self.other_zmp(), self.zmp_of(self.support)), self._omega)
+        self.polygon = self._hull()
+        return duration + self._settings.first
+
+    def _closing(self, duration: float, start: Array, landed: Array) -> list[ZmpPiece]:
+        """The ZMP goes to the foot that lands last, as in any other step, and back to the middle.
+
+        If it went to the middle at once, the DCM would stay so near to the other foot that a small push throws the
+        robot over its outer edge.
+        """
+        middle = 0.5 * (start + landed)
+        return [ZmpPiece(duration, start, landed), ZmpPiece(self._settings.first, landed, middle)]
+
     def double_support(self, start: Array, duration: float) -> None:
         """Bring the ZMP from a start (2,) to the support in the time of this phase, then step on.
 
@@ -165,8 +184,7 @@ class StepPlan:
         The leg that swings forward turns the robot back: with a trunk that stays upright, the moment m g r moves this
         point from the ZMP by r = −`LegReach.recoil` times the acceleration of the foot, that of a quintic.
         """
-        start = (self.other, np.zeros(4), *self.coming)[step] if step else self.other
-        way = self.coming[step][:2] - start[:2]
+        way = self.coming[step][:2] - (self.other, np.zeros(4), *self.coming)[step][:2]
         peak = self._recoil * _PEAK / duration**2 * way
         times, places = (0.0, *_PEAKS, 1.0), (zmp, zmp - peak, zmp + peak, zmp)
         return [ZmpPiece(duration * (times[k + 1] - times[k]), places[k], places[k + 1]) for k in range(len(times) - 1)]
@@ -179,9 +197,10 @@ class StepPlan:
             there = world(step, np.array([*self.zmp_of(foot), 0.0, 0.0]))[:2]
             if k < len(self.coming) - 1:
                 pieces += [ZmpPiece(s.double, zmp, there), *self._swing_pieces(s.single, there, k + 1)]
+            elif len(self.coming) == AHEAD:
+                pieces.append(ZmpPiece(s.double, zmp, there))
             else:
-                end = there if len(self.coming) == AHEAD else 0.5 * (zmp + there)
-                pieces.append(ZmpPiece(s.first, zmp, end))
+                pieces += self._closing(s.double, zmp, there)
             zmp = there
         return DcmPlan(pieces, self._omega)
 
@@ -211,13 +230,14 @@ class StepPlan:
         """How much of the weight the other foot carries with a ZMP (2,) between them, 0…1."""
         here = self.zmp_of(self.support)
         way = self.other_zmp() - here
-        share = float((zmp - here) @ way) / max(float(way @ way), 1e-9)
-        return min(1.0, max(0.0, share))
+        return min(1.0, max(0.0, float((zmp - here) @ way) / max(float(way @ way), 1e-9)))
 
     # -- reaction -------------------------------------------------------------------------------------------------
 
-    def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float]:
+    def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float] | None:
         """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
+
+        None if the robot is nearer to balance where it stands.
 
         Before the foot leaves, the CoP under it moves the DCM towards the support, by `_SHIFTED` of the distance.
 
@@ -236,10 +256,12 @@ class StepPlan:
             way = float(np.hypot(*(step.landing - there[:2])))
             landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
             found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
-        _, _, support, landing, duration = min(found, key=lambda item: item[:2])
-        return support, landing, duration
+        outside, _, support, landing, duration = min(found, key=lambda item: item[:2])
+        seen = turned(dcm - self.anchor[:2], -self.anchor[3])
+        standing = -distance_inside(seen, self.polygon) * exp(self._omega * duration)
+        return (support, landing, duration) if outside < standing else None
 
-    def adapt(self, dcm: Array, clock: float, length: float, swing: Array) -> float:
+    def adapt(self, dcm: Array, clock: float, length: float, swing: Array, soonest: float) -> float:
         """Move the landing, or its time, if the DCM asks for it; returns the new length of the single support [s].
 
         Args:
@@ -247,6 +269,7 @@ class StepPlan:
             clock: Time since lift-off [s].
             length: Of the single support as planned now [s].
             swing: (2,) where the swing foot is.
+            soonest: Time that it needs at least [s].
         """
         off = (dcm - self._path.at(clock)[1]) * exp(self._omega * max(length - clock, 0.0))
         if not self.is_adapted and float(np.hypot(off[0], off[1])) <= self.worth:
@@ -254,19 +277,16 @@ class StepPlan:
         zmp, there = self.zmp_of(self.support), self.planned[0][:2]
         dcm = dcm - self._swing_share(clock, length)
         nominal = NominalStep(there, self._single, self._offset, zmp)
-        way = self.planned[0][:2] - self.other[:2]
-        speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(way[0], way[1])) / self._single)
+        speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(*(there - self.other[:2]))) / self._single)
         reach = speed * (length - clock)
         adapter = self._adapter if self._single >= _QUICKER * self._settings.single else self._catcher
-        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach))
+        step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach), soonest)
         way = step.landing - there
-        far = float(np.hypot(way[0], way[1]))
+        far = float(np.hypot(*way))
         if far <= self.worth and not self.is_adapted:
             return length
         self.is_adapted, self.is_capturable = True, step.viable
         way = way * max(0.0, 1.0 - self.worth / max(far, 1e-9))
-        moved = np.array([way[0], way[1], 0.0, 0.0])
-        self.coming = [place + moved for place in self.planned]
-        length = clock + step.remaining
-        self._single_support(length)
-        return length
+        self.coming = [place + np.append(way, (0.0, 0.0)) for place in self.planned]
+        self._single_support(clock + step.remaining)
+        return clock + step.remaining

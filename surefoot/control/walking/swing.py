@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import pi
+from math import pi, sqrt
 
 import numpy as np
 
@@ -12,6 +12,7 @@ __all__ = ["SwingFoot", "quintic_step"]
 
 _LAST = 0.04  # remaining time below which the foot no longer follows its landing place [s]
 _APEX = 0.5  # when the foot is highest, share of the swing
+_FALL = 2.0  # height over the square of the time in which a foot may come down [m/s²]: peaks of 12 m/s²
 
 
 def quintic_step(
@@ -54,6 +55,15 @@ class SwingFoot:
         self._duration, self._clock = duration, 0.0
         self._lift, self._landing_speed = lift, landing_speed
         self._from = float(start[2])
+        self._down = 0.0  # when a foot that must come down at once does so [s]
+
+    def soonest(self, landing: Array) -> float:
+        """Time in which the foot can be on the ground [s].
+
+        Args:
+            landing: (4,) x, y, z, yaw of the landing place.
+        """
+        return sqrt(max(self._states[2][0] - float(landing[2]), 0.0) / _FALL)
 
     def advance(self, dt: float, landing: Array, remaining: float) -> None:
         """Go on for a tick.
@@ -74,7 +84,10 @@ class SwingFoot:
         else:
             for k in (0, 1, 3):
                 s[k] = (s[k][0], 0.0, 0.0)
-        to_apex = _APEX * self._duration - self._clock
+        to_apex = _APEX * min(self._duration, self._clock + remaining) - self._clock
+        if to_apex <= _LAST and remaining < self.soonest(landing) and self._down == 0.0:
+            self._down = self._clock + self.soonest(landing)
+        remaining = max(remaining, self._down - self._clock)
         if to_apex > _LAST:
             apex = max(self._from, float(landing[2])) + self._lift
             s[2] = quintic_step(s[2], (apex, 0.0, 0.0), to_apex, dt)

@@ -81,7 +81,7 @@ class WalkingController:
         self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
         self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
-        self._com = self._dcm = self._dcm_ref = self._zmp_ref = self._zmp = np.zeros(2)
+        self._com = self.dcm = self.dcm_reference = self.zmp_reference = self.zmp = np.zeros(2)
 
     # -- the loop -------------------------------------------------------------------------------------------------
 
@@ -108,7 +108,7 @@ class WalkingController:
         self._t, self._clock = t, self._clock + dt
         self.ahead.follow(poses[self.ahead.support], dt)
         self._measure(com, rate)
-        if self._change_phase(t, poses):
+        if self._change_phase(t, q, v, poses):
             self._measure(com, rate)
         self._adapt_step()
         self._lead_feet(dt)
@@ -119,7 +119,12 @@ class WalkingController:
 
     def _measure(self, com: Array, rate: Array) -> None:
         self._com, speed = self.ahead.seen(com, rate)
-        self._dcm = self._com + speed / self.omega
+        self.dcm = self._com + speed / self.omega
+
+    @property
+    def late(self) -> float:
+        """How long the foot in the air is overdue [s]."""
+        return max(0.0, self._clock - self._length) if self.phase == SWING else 0.0
 
     @property
     def solver_time(self) -> float:
@@ -134,48 +139,59 @@ class WalkingController:
             self.body.hold(k, poses[k])
         self.ahead.rest(0.5 * (self.ahead.zmp_of(0) + self.ahead.other_zmp()), self._length)
 
-    def _change_phase(self, t: float, poses: Sequence[Array]) -> bool:
+    def _change_phase(self, t: float, q: Array, v: Array, poses: Sequence[Array]) -> bool:
         """Go on to the next phase if it is time; returns whether it was."""
         before = self.phase, self.ahead.support, self.steps
         if self.phase == SWING:
             if self._has_landed():
                 self._land(t, poses)
-        elif self._must_step(t):
-            self._catch(poses)
+        elif self._must_step(t) and self._catch(poses):
+            pass
+        elif self.phase == DOUBLE and self.ahead.coming:
+            if self._must_lift_off(q, v) or (self._clock >= self._length and self._may_lift_off()):
+                self._lift_off(poses, self._hurry or self.settings.single)
         elif self._clock >= self._length:
-            if self.phase == DOUBLE and self.ahead.coming:
-                if self._may_lift_off():
-                    self._lift_off(poses, self._hurry or self.settings.single)
-            else:
-                self._wait(t, poses)
+            self._wait(t, poses)
         return before != (self.phase, self.ahead.support, self.steps)
 
     def _must_step(self, t: float) -> bool:
         """Whether the DCM of a robot that stands has left its support."""
         if self.ahead.coming or t < self.settings.settle or (self.phase == DOUBLE and self._clock < _BREATH):
             return False
-        return bool(distance_inside(self._dcm, self.ahead.polygon) < 0.0)
+        return bool(distance_inside(self.dcm, self.ahead.polygon) < 0.0)
 
-    def _catch(self, poses: Sequence[Array]) -> None:
-        """Step where the DCM asks for it."""
-        dcm = world(self.ahead.anchor, np.array([*self._dcm, 0.0, 0.0]))[:2]
-        support, landing, self._hurry = self.ahead.recovery(dcm, poses)
+    def _catch(self, poses: Sequence[Array]) -> bool:
+        """Step where the DCM asks for it; returns whether a step helps."""
+        dcm = world(self.ahead.anchor, np.array([*self.dcm, 0.0, 0.0]))[:2]
+        found = self.ahead.recovery(dcm, poses)
+        if found is None:
+            return False
+        support, landing, self._hurry = found
         self._stand_on(support, poses)
         self.ahead.coming = [landing]
         self.phase, self._clock, self._length = DOUBLE, 0.0, _SHIFT
         self.ahead.double_support(self.ahead.zmp_of(support), _SHIFT)
+        return True
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
-        near = float(np.hypot(*(self._dcm - self.ahead.reference(self._clock)[1]))) < self._near
-        is_safe = bool(distance_inside(self._dcm, self.ahead.polygon) > 0.0)
+        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < self._near
+        is_safe = bool(distance_inside(self.dcm, self.ahead.polygon) > 0.0)
         return near or not is_safe or self._clock > self._length + _PATIENCE
+
+    def _must_lift_off(self, q: Array, v: Array) -> bool:
+        """Whether a joint of the leg that leaves is at its limit, and the other leg can carry the robot alone.
+
+        A foot that is held flat beyond what its ankle can do would hold back the whole robot.
+        """
+        can = distance_inside(self.dcm, self.body.soles[self.ahead.support]) > -self.ahead.worth
+        return bool(can) and self.body.legs[1 - self.ahead.support].stop(q, v)
 
     def _has_landed(self) -> bool:
         if self._touching is None:
             return self._clock >= self._length
-        is_due = self._clock >= self.settings.earliest * self._length
-        return is_due and self._touching[1 - self.ahead.support] >= self.settings.touch
+        sure = self._touching[1 - self.ahead.support]
+        return self._clock >= self.settings.earliest * self._length and sure >= self.settings.touch
 
     def _wait(self, t: float, poses: Sequence[Array]) -> None:
         """Stand until there is somewhere to go; begin with the foot that makes more way."""
@@ -219,24 +235,23 @@ class WalkingController:
     def _land(self, t: float, poses: Sequence[Array]) -> None:
         """The swing foot stands; it becomes the support."""
         landed, was_last = 1 - self.ahead.support, len(self.ahead.planned) == 1
-        saved = max(0.0, self._length - self._clock)
         self.steps += 1
         self.adapted_steps += self.ahead.is_adapted
         self.body.hold(landed, poses[landed])
         self._swing = None
         self._stand_on(landed, poses)
         self.ahead.coming = [] if was_last else self._asked(t, landed, poses[landed])
+        self._length = max(0.0, self._length - self._clock) + self.settings.double
         self.phase, self._clock = DOUBLE, 0.0
         if self.ahead.coming:
-            self._length = saved + self.settings.double
             self.ahead.double_support(self.ahead.other_zmp(), self._length)
         else:
-            self._length = saved + self.settings.first
-            self.ahead.rest(self.ahead.other_zmp(), self._length)
+            self._length = self.ahead.close(self._length)
 
     def _adapt_step(self) -> None:
         if self.phase == SWING and self._swing is not None and self._length - self._clock > _TOO_LATE:
-            self._length = self.ahead.adapt(self._dcm, self._clock, self._length, self._swing.position[:2])
+            at, soonest = self._swing.position[:2], self._swing.soonest(self.ahead.coming[0])
+            self._length = self.ahead.adapt(self.dcm, self._clock, self._length, at, soonest)
 
     # -- tasks ----------------------------------------------------------------------------------------------------
 
@@ -261,13 +276,13 @@ class WalkingController:
     def _lead_com(self, com: Array, dt: float) -> None:
         s, w, plan = self.settings, self.omega, self.ahead
         t = min(self._clock, self._length) if self.phase == SWING else self._clock
-        self._zmp_ref, self._dcm_ref = plan.reference(t)
-        shift = self._zmp_ref - plan.zmp_of(plan.support) if self.phase == SWING else np.zeros(2)
-        self._zmp = self._feedback.zmp(self._dcm - self._dcm_ref, self._zmp_ref, plan.polygon + shift, dt)
+        self.zmp_reference, self.dcm_reference = plan.reference(t)
+        shift = self.zmp_reference - plan.zmp_of(plan.support) if self.phase == SWING else np.zeros(2)
+        self.zmp = self._feedback.zmp(self.dcm - self.dcm_reference, self.zmp_reference, plan.polygon + shift, dt)
         done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
         blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
         height = self._start_height + blend * (self._within_reach(dt) - self._start_height)
-        acceleration = turned(w * w * (self._com - self._zmp), plan.anchor[3])
+        acceleration = turned(w * w * (self._com - self.zmp), plan.anchor[3])
         self.body.lead_com(acceleration, plan.anchor[2] + height, com)
 
     def _within_reach(self, dt: float) -> float:
@@ -281,19 +296,23 @@ class WalkingController:
     @property
     def channels(self) -> list[Channel]:
         """Columns of the log; places are relative to the foot that stands."""
-        plan, body = self.ahead, self.body
-        return [
-            Channel("phase", "1", None, lambda: float(self.phase)),
-            Channel("support", "1", None, lambda: float(plan.support)),
-            Channel("steps", "1", None, lambda: float(self.steps)),
-            Channel("dcm", "m", 2, lambda: self._dcm),
-            Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
-            Channel("zmp_reference", "m", 2, lambda: self._zmp_ref),
-            Channel("zmp_command", "m", 2, lambda: self._zmp),
-            Channel("landing", "m", 2, lambda: plan.coming[0][:2] if plan.coming else np.full(2, np.nan)),
-            Channel("late", "s", None, lambda: max(0.0, self._clock - self._length) if self.phase == SWING else 0.0),
-            Channel("capturable", "1", None, lambda: float(plan.is_capturable)),
-            Channel("passes", "1", None, lambda: float(body.passes)),
-            Channel("violation", "N | N m", None, lambda: body.violation),
-            Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
-        ]
+        return _channels(self)
+
+
+def _channels(walker: WalkingController) -> list[Channel]:
+    w, plan, body = walker, walker.ahead, walker.body
+    return [
+        Channel("phase", "1", None, lambda: float(w.phase)),
+        Channel("support", "1", None, lambda: float(plan.support)),
+        Channel("steps", "1", None, lambda: float(w.steps)),
+        Channel("dcm", "m", 2, lambda: w.dcm),
+        Channel("dcm_reference", "m", 2, lambda: w.dcm_reference),
+        Channel("zmp_reference", "m", 2, lambda: w.zmp_reference),
+        Channel("zmp_command", "m", 2, lambda: w.zmp),
+        Channel("landing", "m", 2, lambda: plan.coming[0][:2] if plan.coming else np.full(2, np.nan)),
+        Channel("late", "s", None, lambda: w.late),
+        Channel("capturable", "1", None, lambda: float(plan.is_capturable)),
+        Channel("passes", "1", None, lambda: float(body.passes)),
+        Channel("violation", "N | N m", None, lambda: body.violation),
+        Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
@@ -13,6 +14,8 @@ from surefoot.robot import Robot
 __all__ = ["BodyClearance", "ClearanceSettings"]
 
 _NONE = -1e9
+_COMFORT = 0.03  # distance over its margin from which on a pair gets room; less if it is nearer at the beginning [m]
+_SHORT = 0.05  # levers that move links apart only slowly [m]
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,8 @@ class BodyClearance:
         first = self._model.distances(q0)
         self._margins = np.minimum(self.settings.margin, 0.5 * first)
         self._margins[first <= 0.0] = -np.inf
+        self._first = np.minimum(first - self._margins, self.settings.influence)
+        self._comforts = np.minimum(_COMFORT, 0.8 * self._first)
         self._last, self._way = -np.inf, np.zeros(robot.nv)
         self._columns = np.zeros(0, dtype=np.int64)
         self._gradients, self._spare = np.zeros((0, robot.nv)), np.zeros(0)
@@ -85,13 +90,28 @@ class BodyClearance:
 
     def _search(self, q: Array) -> None:
         spare = self._model.distances(q) - self._margins
-        nearest = np.argpartition(spare, min(self.settings.count, len(spare) - 1))[: self.settings.count]
+        left = spare / self._first  # pairs that are near from the beginning must not hide those that approach
+        nearest = np.argpartition(left, min(self.settings.count, len(spare) - 1))[: self.settings.count]
         self._columns = nearest[spare[nearest] < self.settings.influence]
         self._spare = spare[self._columns]
         if len(self._columns):
             self._gradients = self._model.proximity(q, self._columns).gradient
         else:
             self._gradients = np.zeros((0, len(self._way)))
+
+    def room(self, columns: NDArray[np.int64]) -> Array:
+        """(k,) how far degrees of freedom should turn, so that pairs that have come near keep a comfortable distance.
+
+        Args:
+            columns: (k,) of v, the degrees of freedom that give way.
+        """
+        out = np.zeros(len(columns))
+        for gradient, spare, wanted in zip(self._gradients, self._spare, self._comforts[self._columns], strict=True):
+            way = gradient[columns]
+            reach = float(way @ way)
+            if spare < wanted and reach > 1e-6:
+                out += (wanted - spare) / (reach + _SHORT**2) * way
+        return out
 
     @property
     def nearest(self) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.control.whole_body.clearance import BodyClearance
@@ -76,6 +76,7 @@ class TaskHandle:
         self._scale = np.sqrt(task.weights)
         self.stiffness, self.damping = settings[_STIFFNESS], settings[_DAMPING]
         self.acceleration, self.velocity = settings[_ACCELERATION], settings[_VELOCITY]
+        self.slack = settings[_SLACK]
         settings[_SCALE] = self._scale
         self.stiffness[:], self.damping[:] = task.gain**2, 2.0 * task.gain
 
@@ -277,6 +278,22 @@ class WholeBody:
         unknowns += ["wrench of a loop"] * (rows.unknowns - len(unknowns))
         copy = StackedHierarchy(p.A.copy(), p.lower.copy(), p.upper.copy(), p.starts, p.damping)
         return NamedProblem(copy, tuple(rows.names), tuple(unknowns))
+
+    def room(self, columns: NDArray[np.int64]) -> Array:
+        """(k,) how far degrees of freedom should turn to keep links comfortably apart; see `BodyClearance.room`."""
+        return np.zeros(len(columns)) if self._clearance is None else self._clearance.room(columns)
+
+    def torques_of(self, wrenches: Mapping[str, Array]) -> Array:
+        """(nu,) −S Jᵀ w: torques of the drives that hold wrenches on the contacts, in the last problem.
+
+        Args:
+            wrenches: (6,) by contact, in the axes of its target.
+        """
+        rows, out = self.rows, np.zeros(self.robot.nu)
+        A = np.zeros((0, 0)) if self.problem is None else self.problem.A
+        for name, w in wrenches.items() if len(A) else ():
+            out += A[rows.torques, rows.wrench[name]] @ w[list(rows.tied[name])] / PHYSICS
+        return out
 
     def is_plausible(self, q: Array, v: Array) -> bool:
         """Whether a state can be that of the robot: finite, not absurdly far or fast, and with a unit quaternion.

@@ -25,6 +25,7 @@ from surefoot.planning.ompl.problem import Checks, OmplPlan, Query
 _KEPT = 64  # problems
 _GRACE = 10.0  # how long a planner may take to notice that its time is over [s]
 _NEAREST = 10  # milestones that start and goal are joined to
+_ROUNDS = 4  # × evaluations: rounds of a planner, at most
 _HALVES = 5  # how often the distance to the last valid state of an edge is halved
 
 
@@ -32,15 +33,20 @@ class _Budget:
     """Counts what is checked."""
 
     def __init__(self, query: Query) -> None:
-        self.states = self.edges = 0
+        self.states = self.edges = self.rounds = 0
         self._most, self._end = int(query.evaluations), time.monotonic() + query.time_limit
 
     @property
     def stopped(self) -> str:
         """Why planning must end; "" if it need not."""
-        if self.states + self.edges >= self._most:
+        if self.states + self.edges >= self._most or self.rounds > _ROUNDS * self._most:
             return "evaluations"
         return "time" if time.monotonic() > self._end else ""
+
+    def is_over(self) -> bool:
+        """Whether planning must end; asked in every round, which lazy planners may spend without checking anything."""
+        self.rounds += 1
+        return bool(self.stopped)
 
 
 class _Space:
@@ -124,7 +130,7 @@ def _solve(query: Query, checks: Checks) -> OmplPlan:
         planner.params().setParam(name, str(value))
     planner.setProblemDefinition(definition)
     planner.setup()
-    is_over = base.PlannerTerminationCondition(base.PlannerTerminationConditionFn(lambda: bool(budget.stopped)))
+    is_over = base.PlannerTerminationCondition(base.PlannerTerminationConditionFn(budget.is_over))
     if query.planner == "PRM":
         path = _over_roadmap(planner, space, query, checks, budget)
     else:

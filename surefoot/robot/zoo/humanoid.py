@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from surefoot.robot.build import Parts
-from surefoot.robot.model import Finding, Joint, Link, NamedFrame, placement
+from surefoot.robot.model import Finding, Joint, Link, NamedFrame, Spring, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, hinge, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
@@ -74,8 +74,8 @@ def humanoid(elastic_ankle: bool = False) -> Plan:
     """30 driven joints, 36 degrees of freedom; contacts `left_foot` and `right_foot`, frames `left_palm`, `right_palm`.
 
     With an elastic ankle, each foot hangs on two passive hinges, 40 degrees of freedom in all, with
-    τ = −K q − D dq/dt (Koch, (9.2), diagonal, no offset): K = `ANKLE_STIFFNESS` is for the controller and the engine
-    to apply, D = `ANKLE_DAMPING` is the damping of these joints.
+    τ = −K q − D dq/dt (Koch, (9.2), diagonal, no offset): K = `ANKLE_STIFFNESS` of its springs, D = `ANKLE_DAMPING` of
+    these joints.
 
     Args:
         elastic_ankle: Whether there is rubber between ankle and foot.
@@ -92,9 +92,11 @@ def humanoid(elastic_ankle: bool = False) -> Plan:
     )
     contacts = tuple(flat_sole(f"{s}_foot", _SOLE_X, _SOLE_Y, _MOUNT - _ANKLE) for s in ("left", "right"))
     home = both_sides({"hip_pitch": -_BEND, "knee": 2.0 * _BEND, "ankle_pitch": -_BEND, "elbow": -0.5})
+    names = sorted(passive) if elastic_ankle else []
     parts = Parts(
-        frames=frames, contacts=contacts, drives=drives_of(links, passive), home=home, notes=_notes(elastic_ankle)
-    )
+        frames=frames, contacts=contacts, drives=drives_of(links, passive), home=home, notes=_notes(elastic_ankle),
+        springs=tuple(Spring(name, {name: 1.0}, ANKLE_STIFFNESS) for name in names),
+    )  # fmt: skip
     return Plan("humanoid-elastic-ankle" if elastic_ankle else "humanoid", links, "floating", parts)
 
 
@@ -113,5 +115,5 @@ def _foot(elastic: bool) -> list[Link]:
 def _notes(elastic: bool) -> tuple[Finding, ...]:
     if not elastic:
         return ()
-    what = f"passive, with a spring of {ANKLE_STIFFNESS:g} N m/rad that the model itself does not hold"
+    what = f"passive, with a spring of {ANKLE_STIFFNESS:g} N m/rad"
     return tuple(Finding("note", f"{side}_flex_roll, {side}_flex_pitch", what) for side in ("left", "right"))

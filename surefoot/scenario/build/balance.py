@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.control.balance import BalanceController, BalanceSettings, Lean, Lift, Move, Reach, Squat, Wipe
+from surefoot.control.balance import (
+    BalanceController,
+    BalanceSettings,
+    Lean,
+    Lift,
+    Move,
+    Reach,
+    Squat,
+    StepRecovery,
+    Wipe,
+)
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
@@ -32,8 +44,9 @@ def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceControl
     for number, move in enumerate(table.moves):
         with blaming("balance", "moves", number):
             moves.append(_move(move, robot, q))
-    settings = BalanceSettings() if table.gain is None else BalanceSettings(dcm_gain=table.gain)
-    return BalanceController(robot, moves, settings, q)
+    settings = BalanceSettings(output=table.output)
+    settings = settings if table.gain is None else replace(settings, dcm_gain=table.gain)
+    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q)
 
 
 def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
@@ -67,7 +80,12 @@ def _com(robot: Robot, q: Array) -> Array:
 def _corners(robot: Robot, q: Array) -> Array:
     found, feet = robot.contact_corners(q), anatomy(robot).feet
     if not feet:
-        raise NotSupportedError(f"`{robot.name}` has no feet", next_step="give `[contacts.NAME]` in its side file")
+        raise NotSupportedError(
+            f"`{robot.name}` has no feet",
+            subject=robot.name,
+            kind="robot",
+            next_step="give `[contacts.NAME]` in its side file",
+        )
     return np.vstack([found[name] for foot in feet for name in foot.contacts])
 
 
@@ -87,6 +105,8 @@ def _palm(robot: Robot) -> str:
     if not others:
         raise NotSupportedError(
             f"`{robot.name}` has no contact surface besides its feet",
+            subject=robot.name,
+            kind="robot",
             next_step="give one in `[contacts.NAME]` of its side file",
         )
     return others[0]

@@ -21,14 +21,18 @@ CONTROLLERS: Mapping[str, str] = {
     "joint_path": "surefoot.control:JointPath",
     "joint_waves": "surefoot.control:JointWaves",
     "reactionless": "surefoot.control:ReactionlessMotion",
+    "inversion": "surefoot.control:InversionMotion",
     "hand_reach": "surefoot.control:HandReach",
     "force_schedule": "surefoot.control:ForceSchedule",
     "follow": "surefoot.scenario.motions:PlannedFollower",
+    "follow_body": "surefoot.scenario.motions:PlannedWholeBody",
+    "track": "surefoot.scenario.motions.tracker:PlannedTracker",
     "walk": "surefoot.scenario.build.walking:build_walker",
     "balance": "surefoot.scenario.build.balance:build_balance",
     "classic": "surefoot.control.classic:classic_controller",
     "swing_up": "surefoot.control.layered:CartPoleSwingUp",
     "mpc": "surefoot.scenario.build.receding:build_mpc",
+    "layered_walk": "surefoot.control.layered:LayeredWalk",
 }
 """What makes each kind of controller."""
 _MOST_PERIODS = 10_000  # each of them is looked at for positions outside the limits
@@ -58,19 +62,25 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             _require_few_periods(table)
             waves = {joint: (w["amplitude"], w["frequency"], w["phase"]) for joint, w in given.pop("waves").items()}
             return controller(robot, waves, q0=q, **given)
-        case "reactionless" | "hand_reach":
+        case "reactionless" | "inversion" | "hand_reach":
             return controller(robot, q0=q, **given)
         case "force_schedule":
             return controller(robot, _pairs(given["points"], "torques"))
-        case "follow":
+        case "follow" | "follow_body" | "track":
             if plan is None:
                 raise ScenarioError("there is nothing to follow", next_step="add a [motion] or a [planner] table")
-            return controller(robot, plan, **given)
+            servos = {"servos": scenario.robot.drives == "servo"} if table.kind == "follow" else {}
+            return controller(robot, plan, **servos, **given)
         case "walk":
             if scenario.walk is None:
                 raise ScenarioError("there is nowhere to walk", next_step="add a [walk] table with a goal")
             return controller(scenario.walk, robot, world, q)
         case "balance":
+            if scenario.balance.output == "admittance" and scenario.sensors.kind == "none":
+                raise ScenarioError(
+                    "drives that give way to measured forces need force sensors",
+                    next_step='set sensors.kind="default" or "ideal", or balance.output="position"',
+                )
             return controller(scenario.balance, robot, q)
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
@@ -79,6 +89,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(scenario.mpc or MpcTable(), robot, q)
         case "swing_up":
             return controller(robot, q, scenario.simulation.control_dt or scenario.simulation.dt, **given)
+        case "layered_walk":
+            return controller(robot, dt=scenario.simulation.control_dt or scenario.simulation.dt, **given)
 
 
 def _require_few_periods(table: ControllerTable) -> None:

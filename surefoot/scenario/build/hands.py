@@ -16,5 +16,10 @@ def hand_of(robot: Robot) -> str:
     """
     hands = anatomy(robot).hands
     if not hands:
-        raise NotSupportedError(f"`{robot.name}` has no hands that could reach", next_step="give a `frame`")
+        raise NotSupportedError(
+            f"`{robot.name}` has no hands that could reach",
+            subject=robot.name,
+            kind="robot",
+            next_step="give a `frame`",
+        )
     return hands[0]

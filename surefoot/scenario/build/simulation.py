@@ -10,7 +10,7 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.estimation import BaseEstimator, EstimatorSettings
 from surefoot.geometry import Plane
-from surefoot.motion import Controller, State
+from surefoot.motion import Controller
 from surefoot.robot import ContactSurface, Robot, anatomy, bend_straight_legs, load
 from surefoot.robot.build import lowest_points
 from surefoot.robot.model import placement, under_gravity
@@ -20,7 +20,7 @@ from surefoot.scenario.build.events import build_event, repeat_push, without_mar
 from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.initial import build_initial
 from surefoot.scenario.build.world import build_world, missing_ground
-from surefoot.scenario.motions import PlannedFollower, plan_footfalls, planner_of
+from surefoot.scenario.motions import Planned, plan_footfalls, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
@@ -58,7 +58,8 @@ def build_simulation(scenario: Scenario) -> Simulation:
         with blaming("planner"):
             plan = plan_footfalls(scenario.planner, robot, world, rest, scenario.simulation.seed)
     if plan is not None:
-        initial = State(0.0, plan.trajectory.q[0], np.zeros(robot.nv))
+        world = world if plan.world is None else plan.world
+        initial = plan.start
     with blaming("controller"):
         controller = build_controller(scenario, robot, world, rest, plan)
     settings = _settings(scenario, _duration(scenario, controller))
@@ -197,8 +198,9 @@ def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:
 def _duration(scenario: Scenario, controller: Controller) -> float:
     """How long to simulate [s]."""
     duration = scenario.simulation.duration
-    if duration is None and scenario.planner is not None and isinstance(controller, PlannedFollower):
-        return controller.trajectory.end + 0.5
+    whole = scenario.planner is not None or scenario.controller.kind in ("follow_body", "track")
+    if duration is None and whole and isinstance(controller, Planned):
+        return controller.plan.trajectory.end + 0.5
     if duration is not None or scenario.walk is None:
         return duration or DURATION
     from surefoot.scenario.build.walking import walk_duration

@@ -5,17 +5,27 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, PlannedFollower, Planner
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, PlannedWholeBody, Planner
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
-__all__ = ["MOTIONS", "Plan", "PlannedFollower", "Planner", "plan_footfalls", "planner_of"]
+__all__ = [
+    "MOTIONS",
+    "Plan",
+    "Planned",
+    "PlannedFollower",
+    "PlannedWholeBody",
+    "Planner",
+    "plan_footfalls",
+    "planner_of",
+]
 
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
     for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
 } | {
-    kind: f"surefoot.scenario.motions.optimal:{kind}" for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk")
+    kind: f"surefoot.scenario.motions.optimal:{kind}"
+    for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep")
 }
 """The planner of each kind of motion."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -11,20 +12,24 @@ from surefoot.arrays import Array
 from surefoot.motion import Log, World
 from surefoot.planning import (
     SINGLE_MODE,
+    Budget,
     Limits,
     Margins,
     Pace,
     Sampling,
+    SingleMode,
     StancePlan,
     StancePlanner,
     audit_plan,
-    plan_trajectory,
+    timed_plan,
 )
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
+from surefoot.scenario.motions.footfall_pictures import footfall_pictures
 from surefoot.scenario.motions.plan import Plan
-from surefoot.scenario.schema import PlannerTable
+from surefoot.scenario.motions.stepping import Stepping
+from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
 
@@ -42,14 +47,16 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         seed: Of the random numbers.
     """
     began = time.process_time()
-    margins = Margins(clearance=table.clearance, balance=table.balance, swing_height=table.swing_height)
+    margins = Margins(table.clearance, table.balance, table.limits, swing_height=table.swing_height)
     sampling = Sampling(pitch=table.pitch, edge=table.edge)
-    planner = StancePlanner(robot, world, margins, sampling, SINGLE_MODE[table.name])
-    planner.model.build()
-    built = time.process_time()
-    found = planner.plan(q, table.goal, seed, Limits(states=table.states, stances=table.stances))
-    planned = time.process_time()
-    trajectory = plan_trajectory(found, Pace(rate=table.rate))
+    limits = Limits(table.states, table.stances, Budget(table.evaluations))
+    with ExitStack() as stack:
+        planner = StancePlanner(robot, world, margins, sampling, _single_mode(table.name, stack))
+        planner.model.build()
+        built = time.process_time()
+        found = planner.plan(q, table.goal, seed, limits)
+        planned = time.process_time() + _elsewhere(planner)
+    timed = timed_plan(found, Pace(table.rate, table.acceleration, profile=table.profile))
     metrics = _metrics(planner, found) | {"planning_time_s": planned - built, "build_time_s": built - began}
     trouble = None if found.solved else f"not solved: {found.reason}"
     if found.solved:
@@ -57,7 +64,25 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         metrics |= {"plan_audit_passed": audit.passed, "plan_contact_error_m": audit.contact_error}
         metrics |= {"plan_balance_m": audit.balance, "plan_clearance_m": audit.clearance}
         trouble = None if audit.passed else f"the plan does not pass its audit: {audit}"
-    return Plan(trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log))
+    stepping = Stepping(planner.model.chart, timed)
+    return Plan(
+        timed.trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log),
+        configuration=stepping.configuration,
+    )  # fmt: skip
+
+
+def _single_mode(name: str, stack: ExitStack) -> SingleMode:
+    """The planner of motions inside a stance; OMPL's process ends with the stack."""
+    if name in SINGLE_MODE:
+        return SINGLE_MODE[name]
+    from surefoot.planning.ompl import OmplSingleMode
+
+    return stack.enter_context(OmplSingleMode(OMPL_NAMES[name]))
+
+
+def _elsewhere(planner: StancePlanner) -> float:
+    """Time that was spent in the process of OMPL [s]."""
+    return sum(answer.seconds + answer.build_seconds for answer in getattr(planner.single_mode, "answers", ()))
 
 
 def _metrics(planner: StancePlanner, plan: StancePlan) -> dict[str, Any]:
@@ -91,7 +116,7 @@ def _judge(planner: StancePlanner, plan: StancePlan, log: Log) -> Findings:
         trouble = f"half of the feet or more ended away from their goals, {off.max():.2f} m at most"
     elif plan.solved and level.sum() * 2 <= len(names):
         trouble = f"only {int(level.sum())} of {len(names)} feet ended at the height of their goals"
-    return Findings(metrics, trouble, (), [_table(plan)], _outlines(plan))
+    return Findings(metrics, trouble, (), [_table(plan)], _outlines(plan), footfall_pictures(plan))
 
 
 def _table(plan: StancePlan) -> DataTable:

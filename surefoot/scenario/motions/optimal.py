@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from surefoot.errors import ScenarioError
+from surefoot.geometry import Box
 from surefoot.motion import Log, Trajectory, World
-from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check
+from surefoot.ocp import Formulation, Problem, Solution, SolverOptions, check, prices
 from surefoot.ocp import motions as problems
 from surefoot.report import Plot
 from surefoot.robot import Robot
@@ -16,10 +19,12 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["bound", "jump", "ocp_walk", "problem_of", "squat_fast", "swingup"]
+__all__ = ["bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
+_HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _STEP = 0.005  # [s] of what is followed
+_STEPS = 8  # of a periodic walk that are executed
 
 
 def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
@@ -51,14 +56,73 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
         case "bound":
             return problems.bound(robot, **given(length="length"))
         case _:
-            names = given(objective="objective", strict_zmp="strict_zmp", free_foot="free_foot", step="length")
-            return problems.walk_step(robot, **names)
+            return problems.walk_step(robot, **_walk_arguments(table))
+
+
+def _walk_arguments(table: MotionTable) -> dict[str, Any]:
+    pairs = {"objective": table.objective, "free_foot": table.free_foot, "step": table.length}
+    found = {name: value for name, value in pairs.items() if value is not None}
+    return found | ({"zmp_radius": None} if table.strict_zmp is False else {})
+
+
+def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solution:
+    solver = table.solver or "riccati"
+    if table.kind == "ocp_walk":
+        return problems.solve_walk(robot, solver=solver, options=options, **_walk_arguments(table))
+    problem = problem_of(table, robot)
+    apart = table.kind in ("squat_fast", "jump", "bound") and bool(robot.collisions)
+    return (problem.solve_apart if apart else problem.solve)(solver, options)
 
 
 def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
-    """Solve the problem of a table and make a plan of the solution."""
-    options = SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
-    solution: Solution = problem_of(table, robot).solve(table.solver or "riccati", options)
+    """Solve the problem of a table and make a plan of the solution; a periodic step is repeated."""
+    return _plan(_solved(table, robot, _options(robot)), table.steps or _STEPS)
+
+
+def _options(robot: Robot) -> SolverOptions:
+    return SolverOptions(tolerance=_TOLERANCE if robot.nv < 10 else 1e-4, max_iterations=_ITERATIONS)
+
+
+def overstep(table: MotionTable, robot: Robot, world: World) -> Plan:
+    """Two steps over the box of the world.
+
+    Args:
+        table: The `[motion]` table.
+        robot: A biped with flat feet.
+        world: With one box across the way.
+    """
+    boxes = [(item, item.shape) for item in world.obstacles if isinstance(item.shape, Box)]
+    if len(boxes) != 1:
+        raise ScenarioError(
+            "there must be one box to step over", evidence={"boxes": len(boxes)}, next_step="add [[world.obstacles]]"
+        )
+    box, shape = boxes[0]
+    width, breadth, height = shape.size
+    task = problems.Overstep(
+        height=_HIGHEST if table.highest else float(height),
+        width=float(width),
+        distance=None if table.highest else float(box.pose[0, 3]),
+        length=table.length or problems.Overstep.length,
+        pressure_box=table.pressure_box,
+    )
+    solution = problems.solve_overstep(robot, task, table.solver or "riccati", _options(robot))
+    plan, reached = _plan(solution), solution.parameters[problems.HEIGHT]
+    metrics = {**plan.metrics, **problems.step_sizes(solution)}
+    if table.highest:
+        pose = np.array(box.pose)
+        pose[0, 3], pose[2, 3] = solution.parameters[problems.DISTANCE], 0.5 * reached
+        higher = replace(box, shape=Box((width, breadth, reached)), pose=pose)
+        others = tuple(item for item in world.obstacles if item is not box)
+        return replace(plan, metrics=metrics, world=replace(world, obstacles=(*others, higher)))
+    trouble = plan.trouble
+    if trouble is None and reached < height - 1e-3:
+        limits = [name for name in prices(solution) if not name.startswith(("obstacle ", "duration", "parameter"))][:3]
+        trouble = f"it can step over no more than {reached:.3f} m here; what holds it back: {', '.join(limits)}"
+    return replace(plan, metrics=metrics, trouble=trouble)
+
+
+def _plan(solution: Solution, steps: int = 1) -> Plan:
+    """The plan of a solution; of a periodic step, so many of them."""
     found = check(solution)
     metrics = solution.metrics()
     metrics |= {f"duration_{name.replace(' ', '_')}_s": value for name, value in solution.durations.items()}
@@ -66,7 +130,12 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
     if np.isfinite(found.defect):
         metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
     trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
-    motion = _followed(solution)
+    motion = solution.trajectory
+    is_step = solution.problem.coupling is not None
+    if is_step:
+        metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
+        motion = problems.walk_on(solution.problem.robot, motion, steps)
+    motion = motion.resample(dt=_STEP)  # at the rate of a controller: torques held or linear as planned
     return Plan(
         motion,
         metrics,
@@ -75,15 +144,11 @@ def _planned(table: MotionTable, robot: Robot, world: World) -> Plan:
         partial(_judge, motion),
         solution.feedback(),
         {"solution.npz": solution.save},
+        starts_moving=is_step,
     )
 
 
 swingup = squat_fast = jump = bound = ocp_walk = _planned
-
-
-def _followed(solution: Solution) -> Trajectory:
-    """The motion at the rate of a controller: torques held or linear as planned."""
-    return solution.trajectory.resample(dt=_STEP)
 
 
 def _curves(solution: Solution, motion: Trajectory) -> tuple[Plot, ...]:

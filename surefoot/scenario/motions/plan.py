@@ -11,13 +11,14 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control import TrajectoryFollower
+from surefoot.control.legged import WholeBodyFollower
 from surefoot.motion import Command, Log, State, Trajectory, World
 from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "PlannedFollower", "Planner"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "PlannedWholeBody", "Planner", "ServoLead"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,10 @@ class Plan:
         judge: Looks at the run: judge(robot, log); what it finds is added.
         feedback: Forces of the drives to add: feedback(t, q, v) -> (nu,); in place of joint springs.
         files: Further files of the run: name → what writes it to a path.
+        configuration: Where joints should be in the light of what is measured: configuration(t, state) -> (nq,); in
+            place of the trajectory's.
+        starts_moving: Whether the run begins with the velocity of the trajectory, too; else at rest.
+        world: The world of the run where the planner chose it; that of the scenario if None.
     """
 
     trajectory: Trajectory
@@ -41,29 +46,89 @@ class Plan:
     judge: Callable[[Robot, Log], Findings] | None = None
     feedback: Callable[[float, Array, Array], Array] | None = None
     files: Mapping[str, Callable[[Path], None]] = field(default_factory=dict)
+    configuration: Callable[[float, State], Array] | None = None
+    starts_moving: bool = False
+    world: World | None = None
+
+    @property
+    def start(self) -> State:
+        """Where the run begins."""
+        motion = self.trajectory
+        v = np.asarray(motion.with_velocities().v)[0]
+        return State(0.0, motion.q[0], v if self.starts_moving else np.zeros_like(v))
 
 
-class PlannedFollower(TrajectoryFollower):
+class Planned:
+    """A controller that follows a plan."""
+
+    plan: Plan
+
+
+class PlannedFollower(Planned, TrajectoryFollower):
     """Follows the trajectory of a plan.
 
     Args:
         robot: The robot.
         plan: The plan.
+        servos: Whether the drives hear positions alone; these then go ahead by what the servos will fall behind.
         **gains: As in `TrajectoryFollower`.
     """
 
-    def __init__(self, robot: Robot, plan: Plan, **gains: float) -> None:
+    def __init__(self, robot: Robot, plan: Plan, servos: bool = False, **gains: float) -> None:
         super().__init__(robot, plan.trajectory, **gains)
-        self.plan = plan
+        self.plan, self._lead = plan, ServoLead(robot) if servos else None
 
     def command(self, t: float, state: State) -> Command:
         """As in `TrajectoryFollower`; a plan with feedback replaces the joint springs while it lasts."""
         found, feedback = super().command(t, state), self.plan.feedback
+        if self.plan.configuration is not None:
+            found = replace(found, position=self._positions.of(self.plan.configuration(t, state)))
+        if self._lead is not None:
+            found = self._lead.added_to(found)
         if feedback is None or t > self.plan.trajectory.end:
             return found
         torque = np.asarray(found.torque) + feedback(t, np.asarray(state.q), np.asarray(state.v))
         none = np.zeros(self.robot.nu)
         return replace(found, torque=np.clip(torque, -self._limits, self._limits), kp=none, kd=none)
+
+
+class ServoLead:
+    """Where to send hobby servos so that they end up at a position: they sag under torque, and lag behind a rate.
+
+        Δq = (τ + d q̇) / k + dead band, towards τ        [plan.servo-lead]
+
+    Args:
+        robot: The robot; each drive has a servo stiffness.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._stiffness, self._damping, self._band = (
+            np.array([getattr(drive, name) for drive in robot.drives])
+            for name in ("servo_stiffness", "servo_damping", "servo_dead_band")
+        )
+
+    def added_to(self, command: Command) -> Command:
+        """The command with its positions ahead.
+
+        Args:
+            command: Torques, positions and rates that are wanted.
+        """
+        force = np.asarray(command.torque) + self._damping * np.asarray(command.velocity)
+        band = self._band * np.tanh(force / np.maximum(self._stiffness * self._band, 1e-9))
+        return replace(command, position=np.asarray(command.position) + force / self._stiffness + band)
+
+
+class PlannedWholeBody(Planned, WholeBodyFollower):
+    """Follows the trajectory of a plan by whole-body control.
+
+    Args:
+        robot: The robot.
+        plan: The plan.
+    """
+
+    def __init__(self, robot: Robot, plan: Plan) -> None:
+        super().__init__(robot, plan.trajectory)
+        self.plan = plan
 
 
 Planner = Callable[[MotionTable, Robot, World], Plan]

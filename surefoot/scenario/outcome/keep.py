@@ -16,7 +16,7 @@ from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.metrics import metrics_of, metrics_of_nothing
-from surefoot.scenario.motions import PlannedFollower
+from surefoot.scenario.motions import Planned
 from surefoot.scenario.outcome.files import (
     RunRecord,
     trajectory_of_log,
@@ -146,7 +146,7 @@ def _write_first(folder: Path, run: RunRecord) -> None:
 
 def _write_plan(folder: Path, simulation: Simulation) -> None:
     """Files of the plan, such as the solution of an optimal-control problem."""
-    if isinstance(simulation.controller, PlannedFollower):
+    if isinstance(simulation.controller, Planned):
         for name, write in simulation.controller.plan.files.items():
             write(folder / name)
 
@@ -158,7 +158,7 @@ def _study(run: RunRecord, simulation: Simulation, trouble: str | None) -> Findi
     if trouble is None:
         return study_of(run.scenario.study)(StudiedRun(run.scenario, simulation, run.log))
     controller = simulation.controller
-    known = controller.plan.metrics if isinstance(controller, PlannedFollower) else {}
+    known = controller.plan.metrics if isinstance(controller, Planned) else {}
     return Findings({**dict.fromkeys(ALWAYS.get(run.scenario.study, ())), **known})
 
 

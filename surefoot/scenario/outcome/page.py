@@ -65,6 +65,7 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         plots=plots,
         tables=tuple(run.findings.tables),
         outlines=tuple(run.findings.outlines),
+        details=run.findings.details,
         metrics=metrics,
         incidents=metrics.get("incidents", ()),
         audit=run.audit,

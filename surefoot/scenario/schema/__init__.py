@@ -5,7 +5,7 @@ from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTabl
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
 from surefoot.scenario.schema.motions import MotionTable, StepTable, WeightsTable
-from surefoot.scenario.schema.planning import PlannerTable
+from surefoot.scenario.schema.planning import OMPL_NAMES, PlannerTable
 from surefoot.scenario.schema.receding import MpcTable
 from surefoot.scenario.schema.scenario import (
     AuditTable,
@@ -22,6 +22,7 @@ from surefoot.scenario.schema.walking import VelocityTable, WalkTable
 from surefoot.scenario.schema.world import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = [
+    "OMPL_NAMES",
     "AuditTable",
     "BalanceTable",
     "ConstraintMethod",

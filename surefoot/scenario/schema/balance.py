@@ -76,7 +76,12 @@ class BalanceTable(Table):
     Args:
         moves: In order.
         gain: How fast errors of the capture point vanish [1/s].
+        steps: Whether a biped steps when it is pushed beyond what it can hold.
+        output: What the drives are told: torques; positions, from which their springs make the torques; or positions
+            that also give way to measured forces, for springs that are not known well.
     """
 
     moves: list[MoveTable] = []
     gain: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
+    steps: bool = False
+    output: Literal["torque", "position", "admittance"] = "torque"

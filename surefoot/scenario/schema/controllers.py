@@ -65,13 +65,13 @@ class ControllerTable(KindTable):
         start: When the motion begins [s].
         cycles: Number of cycles.
         joints: The joints that move.
-        speed: Norm of the joint velocities [rad/s].
+        speed: Norm of the joint velocities [rad/s]; commanded speed of a walk [m/s].
         angular_only: Whether only the angular reaction must vanish.
         length: Length of a stroke along the path in joint space [rad].
         strokes: Number of strokes, alternately forth and back.
         direction: Initial direction of the motion, by joint.
         gravity: Whether gravity is compensated by feedforward.
-        frame: The frame that moves.
+        frame: The frame that moves, or that rests while the base turns.
         displacement: Of the frame, in world axes [m].
         duration: Of the motion [s].
         points: Torques.
@@ -87,14 +87,18 @@ class ControllerTable(KindTable):
         "joint_path": "moves through postures",
         "joint_waves": "moves joints sinusoidally",
         "reactionless": "moves joints without reacting on the base",
+        "inversion": "turns the base about a frame that rests in space",
         "hand_reach": "moves a frame along a line",
         "force_schedule": "applies given torques over time",
         "follow": "follows the plan of `[motion]`",
+        "follow_body": "follows the plan of `[motion]` by whole-body control; contacts may change",
+        "track": "follows the plan of `[motion]` of a legged robot, by whole-body control",
         "walk": "walks the way of `[walk]`, by whole-body control",
         "balance": "stands and makes the moves of `[balance]`, by whole-body control",
         "classic": "stands by a controller of the literature, see `method`",
         "swing_up": "swings up the pole of a cart-pole, by the layers of Busenhart 1994",
         "mpc": "stands or trots by the receding horizon of `[mpc]`",
+        "layered_walk": "walks in the plane at a commanded speed, by the layers of Busenhart 1994",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "joint_pd": _GAINS,
@@ -102,26 +106,31 @@ class ControllerTable(KindTable):
         "joint_path": {"keyframes", "gravity", *_GAINS},
         "joint_waves": {"waves", "start", "cycles", "gravity", *_GAINS},
         "reactionless": {"joints", "speed", "angular_only", "length", "strokes", "direction", "start", *_GAINS},
+        "inversion": {"joints", "speed", "frame", "length", "strokes", "direction", "start", *_GAINS},
         "hand_reach": {"frame", "displacement", "joints", "start", "duration", "gravity", *_GAINS},
         "force_schedule": {"points"},
         "follow": _GAINS,
+        "follow_body": set(),
+        "track": set(),
         "walk": set(),
         "balance": set(),
         "classic": {"method"},
         "swing_up": {"error", "trust", "gains"},
         "mpc": set(),
+        "layered_walk": {"speed"},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "joint_path": {"keyframes"},
         "joint_waves": {"waves"},
         "reactionless": {"joints", "speed"},
+        "inversion": {"joints", "speed", "frame"},
         "hand_reach": {"frame", "displacement"},
         "force_schedule": {"points"},
     }
 
     kind: Literal[
-        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "hand_reach", "force_schedule", "follow",
-        "walk", "balance", "classic", "swing_up", "mpc",
+        "joint_pd", "limp", "joint_path", "joint_waves", "reactionless", "inversion", "hand_reach", "force_schedule",
+        "follow", "follow_body", "track", "walk", "balance", "classic", "swing_up", "layered_walk", "mpc",
     ] = "joint_pd"  # fmt: skip
     bandwidth: Annotated[float, Field(gt=0.0, le=1e6)] | None = None
     damping_ratio: Positive | None = None

@@ -103,8 +103,11 @@ class MotionTable(KindTable):
         depth: How far the centre of mass is lowered [m].
         height: How far the centre of mass rises in the air [m].
         length: How far a bound or a step leads [m].
-        strict_zmp: Whether centres of pressure stay in the inner part of the soles.
+        strict_zmp: Whether the zero-moment point stays near the middle of the soles and the line between them.
         free_foot: Whether length and width of steps are free.
+        steps: How many steps of a periodic walk are executed.
+        highest: Whether the obstacle is made as high as the robot can step over, and put where that is best.
+        pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -118,6 +121,7 @@ class MotionTable(KindTable):
         "jump": "jumps on the spot, by optimal control",
         "bound": "bounds forward on four feet, by optimal control",
         "ocp_walk": "a periodic walking step with least effort, by optimal control",
+        "overstep": "steps over a box that lies across the way, by optimal control",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "com_rise": {"rise", "duration", "rate_limit"},
@@ -134,7 +138,8 @@ class MotionTable(KindTable):
         "squat_fast": {"nodes", "duration", "depth", "integrator", "solver"},
         "jump": {"height", "solver"},
         "bound": {"length", "solver"},
-        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "solver"},
+        "ocp_walk": {"length", "objective", "strict_zmp", "free_foot", "steps", "solver"},
+        "overstep": {"length", "highest", "pressure_box", "solver"},
     }  # fmt: skip
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "harvest": {"frame", "points", "duration"},
@@ -143,7 +148,7 @@ class MotionTable(KindTable):
 
     kind: Literal[
         "com_rise", "figure_eight", "harvest", "swing_over", "reach",
-        "swingup", "squat_fast", "jump", "bound", "ocp_walk",
+        "swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep",
     ]  # fmt: skip
     duration: Duration | None = None
     rate_limit: Positive | None = None
@@ -181,3 +186,6 @@ class MotionTable(KindTable):
     length: Positive | None = None
     strict_zmp: bool | None = None
     free_foot: bool | None = None
+    steps: Annotated[int, Field(ge=1, le=100)] | None = None
+    highest: bool | None = None
+    pressure_box: Positive | None = None

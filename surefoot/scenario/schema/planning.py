@@ -9,7 +9,17 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import NotNegative, Positive, Vector
 from surefoot.scenario.table import Table
 
-__all__ = ["PlannerTable"]
+__all__ = ["OMPL_NAMES", "PlannerTable"]
+
+SingleModeName = Literal[
+    "connect", "bidirectional", "sbl", "stride", "kpiece", "lbkpiece", "rrt_connect", "lazy_rrt", "rrt", "rrt_star",
+    "bfmt", "prm", "est",
+]  # fmt: skip
+OMPL_NAMES = {
+    "sbl": "SBL", "stride": "STRIDE", "kpiece": "KPIECE1", "lbkpiece": "LBKPIECE1", "rrt_connect": "RRTConnect",
+    "lazy_rrt": "LazyRRT", "rrt": "RRT", "rrt_star": "RRTstar", "bfmt": "BFMT", "prm": "PRM", "est": "EST",
+}  # fmt: skip
+"""Names of planners in scenarios → in OMPL."""
 
 
 class PlannerTable(Table):
@@ -18,24 +28,32 @@ class PlannerTable(Table):
     Args:
         goal: By how much all feet are to go, x and y [m], and turn about the base [rad].
         name: Planner of the motions inside a stance: "connect" tries straight edges and swings first, "bidirectional"
-            searches at once.
+            searches at once; the others are OMPL's (`pip install surefoot[ompl]`).
+        evaluations: Budget of one motion inside a stance: how many states may be checked.
         states: Budget: how many states may be checked.
         stances: Budget: how many stances may be explored.
         pitch: Distance of footholds, as a share of the reach of a leg.
         edge: Distance of footholds from edges [m].
         clearance: What the robot keeps from the world and from itself [m].
         balance: What the centre of mass keeps from the border of its support [m].
+        limits: What joints keep from their limits [rad].
         swing_height: Height of swinging feet over the ground [m].
         rate: Largest joint rate, as a share of what the drives can do.
+        acceleration: Largest joint acceleration [rad/s²].
+        profile: "fastest" runs each piece as fast as rates and accelerations allow, "gentle" without jumps of either.
     """
 
     goal: Vector
-    name: Literal["connect", "bidirectional"] = "connect"
+    name: SingleModeName = "connect"
+    evaluations: Annotated[int, Field(ge=1, le=10**8)] = 4_000
     states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
     stances: Annotated[int, Field(ge=1, le=10**6)] = 3_000
     pitch: Positive = 0.15
     edge: NotNegative = 0.02
     clearance: Positive = 0.003
     balance: NotNegative = 0.012
+    limits: NotNegative = 0.05
     swing_height: Positive = 0.012
     rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6
+    acceleration: Positive = 40.0
+    profile: Literal["fastest", "gentle"] = "fastest"

@@ -11,7 +11,7 @@ _MODULES = {
     "drives": ("gears", "servo"),
     "drop": ("drop",),
     "estimate": ("estimate",),
-    "formalism": ("formalism", "swing_up"),
+    "formalism": ("formalism", "pace", "swing_up"),
     "free_floating": ("free_floating",),
     "impact": ("impact",),
     "mechanism": ("mechanism",),

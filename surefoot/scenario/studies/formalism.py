@@ -1,4 +1,4 @@
-"""Runs of Busenhart 1994: one repeated with the redundant-coordinate formalism, and the swing-up of a pole."""
+"""Runs of Busenhart 1994: one repeated with the redundant-coordinate formalism, a swing-up, a walk in the plane."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.control.layered import LayeredWalk
 from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_DIFFERENCE", "formalism", "swing_up"]
+__all__ = ["LARGEST_DIFFERENCE", "formalism", "pace", "swing_up"]
 
 LARGEST_DIFFERENCE = 1e-4
 """Between the joints of both runs [rad] or [m]."""
@@ -94,4 +95,30 @@ def swing_up(run: StudiedRun) -> Findings:
     }
     if not up or float(log.time[-1]) - since < _CALM:
         return Findings(metrics, f"the pole is not upright for the last {_CALM:g} s")
+    return Findings(metrics)
+
+
+LARGEST_LAG = 0.4
+"""Share of the commanded speed by which the mean speed may be off: the wish for speed has no integral part."""
+
+
+def pace(run: StudiedRun) -> Findings:
+    """Mean speed of the base over the second half against the commanded one.
+
+    Args:
+        run: The run of a planar biped under `layered_walk`.
+    """
+    controller, log = run.simulation.controller, run.log
+    if not isinstance(controller, LayeredWalk):
+        return Findings({}, "the controller does not walk at a commanded speed")
+    half, x = len(log) // 2, np.array(log["q"])[:, 0]
+    speed = float((x[-1] - x[half]) / max(float(log.time[-1] - log.time[half]), 1e-9))
+    metrics = {
+        "commanded_speed_m_s": controller.speed,
+        "mean_speed_m_s": speed,
+        "steps": controller.steps,
+        "least_height_m": float(np.array(log["q"])[:, 1].min()),
+    }
+    if abs(speed - controller.speed) > LARGEST_LAG * abs(controller.speed):
+        return Findings(metrics, f"it walks at {speed:.2f} m/s, not at {controller.speed:g} m/s")
     return Findings(metrics)

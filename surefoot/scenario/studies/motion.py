@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.scenario.motions import PlannedFollower
+from surefoot.scenario.motions import Planned
 
 __all__ = ["motion"]
 
@@ -12,14 +12,15 @@ def motion(run: StudiedRun) -> Findings:
     """Metrics of the plan and of the run; trouble of either.
 
     Args:
-        run: The run; its controller is `follow`.
+        run: The run; its controller is one that follows a plan.
     """
     controller = run.simulation.controller
-    if not isinstance(controller, PlannedFollower):
+    if not isinstance(controller, Planned):
         return Findings({}, "the controller does not follow a plan")
     plan = controller.plan
     if plan.judge is None:
         return Findings(dict(plan.metrics), plan.trouble)
     found = plan.judge(run.simulation.robot, run.log)
     metrics = {**plan.metrics, **found.metrics}
-    return Findings(metrics, plan.trouble or found.trouble, found.plots, found.tables, found.outlines)
+    trouble = plan.trouble or found.trouble
+    return Findings(metrics, trouble, found.plots, found.tables, found.outlines, found.details)

@@ -67,6 +67,7 @@ def balance(run: StudiedRun) -> Findings:
         "hand_error_max_m": float(np.max(hand, where=calm, initial=0.0)),
         "press_force_error": force,
         "moves_made": len(controller.timeline.ended),
+        "steps": getattr(controller, "steps", 0),
         "largest_tilt_deg": float(np.rad2deg(log["base.tilt"].max())),
         "fallbacks": int(log["control.fallbacks"][-1]),
         "fallback_reasons": dict(controller.body.troubles),

@@ -1,7 +1,7 @@
 """Many runs on all cores: matrices of scenarios and robots, and searches over settings."""
 
 from surefoot.scenario.sweeps.controllers import CONTROLLERS, ControllerRow, compare_controllers, controllers_page
-from surefoot.scenario.sweeps.jobs import Job, Outcome, run_jobs
+from surefoot.scenario.sweeps.jobs import OTHER_ROBOT, PASSED, Job, Outcome, run_jobs
 from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
 from surefoot.scenario.sweeps.perturbed import Perturbation, Rate, perturbed_overrides, wilson
 from surefoot.scenario.sweeps.push_map import PushMap, PushRow, push_map_page, run_push_map
@@ -9,6 +9,8 @@ from surefoot.scenario.sweeps.speed import FastestWalk, Trial, fastest_walk
 
 __all__ = [
     "CONTROLLERS",
+    "OTHER_ROBOT",
+    "PASSED",
     "ControllerRow",
     "FastestWalk",
     "Job",

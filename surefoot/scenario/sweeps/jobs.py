@@ -14,11 +14,12 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from surefoot.errors import SurefootError
+from surefoot.errors import NotSupportedError, SurefootError
 
-__all__ = ["DIED", "FAILED", "FELL", "PASSED", "REFUSED", "Job", "Outcome", "run_job", "run_jobs"]
+__all__ = ["DIED", "FAILED", "FELL", "OTHER_ROBOT", "PASSED", "REFUSED", "Job", "Outcome", "run_job", "run_jobs"]
 
 PASSED, FELL, FAILED, REFUSED, DIED = "passed", "fell", "failed", "refused", "died"
+OTHER_ROBOT = "for other robots"
 _LARGE = ("log.parquet", "timing.parquet", "trajectory.npz", "report.html")
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -51,7 +52,8 @@ class Outcome:
     Args:
         job: What was run.
         verdict: "passed"; "fell"; "failed": stayed up but did not do what it should; "refused": impossible, nothing
-            moved; "died": its process ended, or an error of the program.
+            moved; "for other robots": the robot lacks what the scenario is about, a hand, say; "died": its process
+            ended, or an error of the program.
         reason: Why it did not pass, in a sentence; None if it did.
         metrics: As in `metrics.json`; empty if nothing moved.
     """
@@ -138,7 +140,8 @@ def run_job(job: Job) -> Outcome:
     try:
         result = run_scenario(job.scenario, job.robot, job.folder, job.seed, job.overrides)
     except SurefootError as error:
-        return Outcome(job, REFUSED, error.message)
+        is_lacking = isinstance(error, NotSupportedError) and error.kind == "robot"
+        return Outcome(job, OTHER_ROBOT if is_lacking else REFUSED, error.message)
     except Exception as error:  # noqa: BLE001 - one broken run must not end the others; it is reported as such
         return Outcome(job, DIED, f"{type(error).__name__}: {error}")
     if result.passed and not job.keep:

@@ -16,7 +16,7 @@ from surefoot.files import write_text
 from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.scenario.catalogue import read_scenario
-from surefoot.scenario.sweeps.jobs import DIED, FELL, PASSED, REFUSED, Job, run_jobs
+from surefoot.scenario.sweeps.jobs import DIED, FELL, OTHER_ROBOT, PASSED, REFUSED, Job, run_jobs
 from surefoot.scenario.sweeps.perturbed import perturbed_overrides, wilson
 from surefoot.words import counted
 
@@ -168,14 +168,15 @@ def matrix_page(rows: Sequence[MatrixRow]) -> str:
     Args:
         rows: Of a matrix.
     """
-    passed = sum(row.verdict == PASSED for row in rows)
+    tried = [row for row in rows if row.verdict != OTHER_ROBOT]
+    passed = sum(row.verdict == PASSED for row in tried)
     items = joined(
-        html("<li>{}: {} ({})</li>", _link(row), row.verdict, row.reason) for row in rows if row.verdict != PASSED
+        html("<li>{}: {} ({})</li>", _link(row), row.verdict, row.reason) for row in tried if row.verdict != PASSED
     )
     body = html(
         "<h1>Matrix</h1><p>{} of {} passed.</p>{}{}",
         passed,
-        counted(len(rows), "run"),
+        counted(len(tried), "run"),
         html_table(*_counts(rows)),
         html("<h2>Not passed</h2><ul>{}</ul>", items) if items else "",
     )
@@ -185,7 +186,7 @@ def matrix_page(rows: Sequence[MatrixRow]) -> str:
 def _link(row: MatrixRow) -> Html:
     """The run as a text, linked to its report if it moved."""
     text = html("{}, {}, seed {}", row.scenario, row.robot, row.seed)
-    if row.verdict in (REFUSED, DIED):
+    if row.verdict in (REFUSED, OTHER_ROBOT, DIED):
         return text
     return html('<a href="{}/report.html">{}</a>', quote(_place(row.scenario, row.robot, row.seed)), text)
 
@@ -196,22 +197,27 @@ def _place(scenario: str, robot: str, seed: int) -> str:
 
 
 def _counts(rows: Sequence[MatrixRow]) -> tuple[list[str], list[list[str]]]:
-    """Head and rows: passed of all seeds, by scenario and robot."""
+    """Head and rows: passed of all seeds, by scenario and robot; a dash where the robot lacks what it takes."""
     scenarios, robots = (list(dict.fromkeys(getattr(row, name) for row in rows)) for name in ("scenario", "robot"))
-    total = Counter((row.scenario, row.robot) for row in rows)
+    total = Counter((row.scenario, row.robot) for row in rows if row.verdict != OTHER_ROBOT)
     passed = Counter((row.scenario, row.robot) for row in rows if row.verdict == PASSED)
     body = [
-        [scenario, *(f"{passed[scenario, robot]}/{total[scenario, robot]}" for robot in robots)]
+        [scenario, *(_share(passed[scenario, robot], total[scenario, robot]) for robot in robots)]
         for scenario in scenarios
     ]
     return ["scenario", *robots], body
+
+
+def _share(passed: int, total: int) -> str:
+    return f"{passed}/{total}" if total else "–"
 
 
 def _fall_rates(rows: Sequence[MatrixRow]) -> list[str]:
     """How often a robot fell, with Wilson's 95 % interval, where there are enough runs to tell."""
     out = []
     for scenario, robot in dict.fromkeys((row.scenario, row.robot) for row in rows):
-        fell = [row.verdict == FELL for row in rows if (row.scenario, row.robot) == (scenario, robot)]
+        tried = [row for row in rows if row.verdict != OTHER_ROBOT]
+        fell = [row.verdict == FELL for row in tried if (row.scenario, row.robot) == (scenario, robot)]
         if len(fell) >= _ENOUGH:
             out.append(f"{scenario}, {robot}: fell in {wilson(fell)}")
     return out
@@ -221,5 +227,5 @@ def _reasons(rows: Sequence[MatrixRow]) -> list[str]:
     return [
         f"{row.scenario}, {row.robot}, seed {row.seed}: {row.verdict} ({row.reason})"
         for row in rows
-        if row.verdict != PASSED
+        if row.verdict not in (PASSED, OTHER_ROBOT)
     ]

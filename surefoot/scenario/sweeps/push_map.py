@@ -28,15 +28,15 @@ __all__ = ["DIRECTIONS", "METHODS", "PushMap", "PushRow", "largest_survived", "p
 
 DIRECTIONS = tuple(range(0, 360, 45))
 """Of the pushes, from forward to the left [deg]."""
-METHODS = {"joint_pd": "joint springs", "balance": "whole-body control", "walk": "whole-body control with steps"}
+METHODS = {"joint_pd": "joint springs", "balance": "whole-body control", "steps": "whole-body control with steps"}
 """Controllers that are pushed."""
 UPRIGHT, LATER = np.deg2rad(20.0), 3.0
 """A push is survived if the base is tilted by less some time after it [rad], [s]."""
 _FILE = "push-map.json"
 _START, _DURATION = 1.0, 0.1  # of the push [s]
 _FINEST = 0.02  # of the search, share of M ω s
-_MOST = {"joint_pd": 3.0, "balance": 3.0, "walk": 6.0}  # where the search begins
-_COLOURS = {"joint_pd": "#c77700", "balance": "#1f6fb2", "walk": "#2a8f3c"}
+_MOST = {"joint_pd": 3.0, "balance": 3.0, "steps": 6.0}  # where the search begins
+_COLOURS = {"joint_pd": "#c77700", "balance": "#1f6fb2", "steps": "#2a8f3c"}
 
 
 @dataclass(frozen=True)
@@ -168,19 +168,19 @@ def largest_survived(robot: str, method: str, angle: float, ideal: bool, finest:
         share = 0.5 * (low + high) if high < _MOST[method] else min(1.4 * low, _MOST[method])
         if low >= _MOST[method]:
             break
-    return PushRow(angle, low * unit, low, method == "walk", method)
+    return PushRow(angle, low * unit, low, method == "steps", method)
 
 
 def _direction(robot: Robot, angle: float) -> Array:
     x, y, _ = anatomy(robot).forward
     c, s = cos(np.deg2rad(angle)), sin(np.deg2rad(angle))
-    return np.array([c * x - s * y, s * x + c * y, 0.0])
+    return np.round([c * x - s * y, s * x + c * y, 0.0], 12)
 
 
 def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float) -> Scenario:
     """A robot that stands and is pushed."""
     model = load(robot, base="floating")
-    if not anatomy(model).feet or (method == "walk" and len(anatomy(model).feet) != 2):
+    if not anatomy(model).feet or (method == "steps" and len(anatomy(model).feet) != 2):
         raise NotSupportedError(f"`{robot}` cannot stand by `{method}`", next_step="see `surefoot robots` for others")
     push = EventTable(
         kind="push", time=_START, duration=_DURATION, at="com_height", impulse=impulse,
@@ -189,11 +189,10 @@ def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float
     tables: dict[str, Any] = {
         "name": "push-map",
         "robot": {"name": robot, "base": "floating"},
-        "controller": {"kind": method},
+        "controller": {"kind": "joint_pd" if method == "joint_pd" else "balance"},
+        "balance": {"steps": method == "steps"},
         "simulation": {"duration": _START + _DURATION + LATER, "self_collision": True},
     }
-    if method == "walk":
-        tables["walk"] = {"commands": [{"time": 0.0}]}
     if not ideal:
         tables |= {"sensors": {"kind": "default"}, "estimator": {"kind": "base"}}
     scenario = Scenario.model_validate(tables)

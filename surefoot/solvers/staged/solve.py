@@ -13,9 +13,15 @@ from surefoot.solvers.staged.ipopt import solve_ipopt
 from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.riccati import solve_riccati
 from surefoot.solvers.staged.solution import Progress, SolverOptions, StagedSolution
+from surefoot.solvers.staged.sqp import solve_sqp
 
 _Solve = Callable[[StagedProblem, SolverOptions, Progress | None, StagedSolution | None], StagedSolution]
-SOLVERS: dict[str, _Solve] = {"fatrop": solve_fatrop, "ipopt": solve_ipopt, "riccati": solve_riccati}
+SOLVERS: dict[str, _Solve] = {
+    "fatrop": solve_fatrop,
+    "ipopt": solve_ipopt,
+    "riccati": solve_riccati,
+    "sqp": solve_sqp,
+}
 
 
 def solve_staged(
@@ -29,7 +35,7 @@ def solve_staged(
 
     Args:
         problem: Sizes, bounds, first guess and functions.
-        solver: "riccati", or "fatrop" or "ipopt", which need CasADi.
+        solver: "riccati", or "fatrop" or "ipopt", which need CasADi, or "sqp" (BFGS) for small programs.
         options: Limits and settings.
         progress: Called with every iteration; a true answer stops the solver.
         warm: Earlier solution of a program of the same sizes to start from, in primal and dual variables.

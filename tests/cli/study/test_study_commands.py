@@ -7,8 +7,10 @@ import pytest
 
 from surefoot.cli.study.controllers import controllers_command
 from surefoot.cli.study.distribution import distribution_command
+from surefoot.cli.study.optimal import study_swingup_command, study_walk_command
 from surefoot.cli.study.regions import regions_command
 from surefoot.cli.study.swing_up import swing_up_command
+from surefoot.cli.study.walkers import walkers_command
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
 
 
@@ -44,6 +46,34 @@ def test_controllers_and_cases(tmp_path: Path) -> None:
         swing_up_command("11", 0, tmp_path / "x.html", False)
 
 
+def test_walks_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(UnknownNameError, match="objective"):
+        study_walk_command("humanoid", 0.15, "torque,beauty", tmp_path / "x.html", True)
+    with pytest.raises(NotSupportedError, match="two feet"):
+        study_walk_command("hexapod", 0.15, "torque", tmp_path / "x.html", True)
+
+
+@pytest.mark.slow
+def test_walks_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "walks.html"
+    assert study_walk_command("humanoid", 0.15, "torque", page, True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [run["constraints_set"] for run in found["runs"]] == ["zmp free", "fif", "frf"]
+    assert all(run["converged"] for run in found["runs"])
+    costs = {run["constraints_set"]: run["objective"] for run in found["runs"]}
+    assert max(costs["zmp free"], costs["frf"]) <= costs["fif"] * 1.001  # less is asked for
+    assert "0.704" not in page.read_text(encoding="utf-8")  # duty factors are in percent
+    assert "70.4%" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_swingup_of_koch(capsys: pytest.CaptureFixture[str]) -> None:
+    assert study_swingup_command("21,41", 0, True) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["table"]) == 10
+    assert len(found["nodes"]) == 8
+
+
 @pytest.mark.slow
 def test_controllers_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "controllers.html"
@@ -59,3 +89,15 @@ def test_swing_up_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert swing_up_command("5", 0, page, False) == 0
     assert "agrees" in capsys.readouterr().out
     assert "<svg" in page.read_text(encoding="utf-8")
+
+
+def test_walkers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "walkers.html"
+    assert walkers_command("passive", page, True) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["eigenvalue"] < 1.0
+    assert not page.exists()
+    assert walkers_command("passive", page, False) == 0
+    assert page.read_text(encoding="utf-8").count("<svg ") == 1
+    with pytest.raises(UnknownNameError, match="walker"):
+        walkers_command("moon", page, False)

@@ -42,6 +42,14 @@ def test_walking_in_free_flight_drifts_in_pitch():
     assert abs(pitch) > 0.1 > 2.0 * max(abs(roll), abs(yaw))
 
 
+def test_a_body_turns_about_a_hand_that_rests():
+    found = studied("zero-g-inversion", QUICK, "simulation.duration=3.5")
+    assert found.findings.trouble is None
+    assert found.metrics["base_turn_max_rad"] > 0.1
+    assert found.metrics["frame_shift_max_m"] < 1e-5 > found.metrics["frame_turn_max_rad"]
+    assert found.metrics["momentum_gain_per_mass"] < 1e-6
+
+
 @pytest.mark.slow
 def test_cycles_of_the_legs_add_up():
     """The limbs are back where they were, the body is not; half as many cycles turn it half as far."""

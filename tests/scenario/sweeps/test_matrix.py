@@ -8,7 +8,16 @@ import multiprocessing
 import pytest
 
 from surefoot.errors import ScenarioError, UnknownNameError
-from surefoot.scenario.sweeps import Job, Outcome, matrix_jobs, matrix_page, matrix_table, run_jobs, run_matrix
+from surefoot.scenario.sweeps import (
+    Job,
+    MatrixRow,
+    Outcome,
+    matrix_jobs,
+    matrix_page,
+    matrix_table,
+    run_jobs,
+    run_matrix,
+)
 
 MODULE = "surefoot.scenario.sweeps.matrix.run_jobs"
 
@@ -80,6 +89,19 @@ def test_other_settings_and_other_folders_are_refused(tmp_path, runs):
 def test_a_matrix_without_failures_has_no_reasons():
     assert matrix_table([]).startswith("| scenario |")
     assert "0 of 0 runs passed" in matrix_page([])
+
+
+def test_robots_that_lack_what_a_scenario_is_about_do_not_count():
+    rows = [MatrixRow("reach-wbc", "g1", 0, "passed", None), MatrixRow("reach-wbc", "go2", 0, "for other robots", "no")]
+    assert "| reach-wbc | 1/1 | – |" in matrix_table(rows)
+    assert "go2, seed" not in matrix_table(rows)
+    assert "1 of 1 run passed" in matrix_page(rows)
+
+
+def test_a_robot_without_hands_is_refused_by_name_before_it_moves(tmp_path):
+    (outcome,) = run_jobs([Job("wipe", "go2", 0, tmp_path / "r", ("audit.kind=none",))], workers=1)
+    assert (outcome.verdict, outcome.metrics) == ("for other robots", {})
+    assert "`go2` has no hands" in outcome.reason
 
 
 def job(tmp_path, robot: str, *overrides: str) -> Job:

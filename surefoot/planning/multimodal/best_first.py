@@ -1,0 +1,299 @@
+"""The multi-modal planner: best-first search over stances, then motions through them, with back-tracking.
+
+Stances are explored in the order of (cost of the way to them) + (cost of the stance): unlikeness to home, distance to
+the goal, tries that a transition took, and a penalty where no foot is on its goal. When the goal is cheapest, motions
+are planned along the cheapest way; a move without a motion gets dearer and the search goes on (Wimmer 2016, app. A).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
+from surefoot.motion import World
+from surefoot.planning.connect import SingleMode, connect
+from surefoot.planning.footholds import foothold_grid, footholds_at, standable
+from surefoot.planning.multimodal.motions import Motions
+from surefoot.planning.multimodal.plan import Clock, Limits, StancePlan
+from surefoot.planning.multimodal.sequence import StanceSequence
+from surefoot.planning.space import Margins, StanceModel
+from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
+from surefoot.robot import Robot
+
+_FAILURES = 200  # of motions before a search is given up
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Costs of the search, in moves.
+
+    Args:
+        unlikeness: For each reach of a leg that feet are off their places at home.
+        distance: For each reach of a leg that a foot is away from its goal.
+        tries: For each further state that a transition took.
+        stranger: For a stance without any foot on its goal.
+        failure: What a move without a motion gets dearer by.
+    """
+
+    unlikeness: float = 4.0
+    distance: float = 2.5
+    tries: float = 0.02
+    stranger: float = 2.0
+    failure: float = 4.0
+
+
+class StancePlanner:
+    """Plans of stances and motions for one robot in one world.
+
+        planner = StancePlanner(robot, world)
+        plan = planner.plan(q, goal=(0.0, 1.0, 0.0), seed=0)
+        plan.solved, plan.moves, plan.segments
+
+    Args:
+        robot: A robot with legs of three joints.
+        world: The world.
+        margins: What states must keep.
+        sampling: How stances are explored.
+        single_mode: What plans motions inside a stance; our own planner if omitted.
+        weights: Costs of the search.
+
+    Raises:
+        NotSupportedError: A contact of the robot does not sit on a leg with a closed form.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        world: World,
+        margins: Margins | None = None,
+        sampling: Sampling | None = None,
+        single_mode: SingleMode = connect,
+        weights: Weights | None = None,
+    ) -> None:
+        self.model = StanceModel(robot, world, margins)
+        self.sampling, self.single_mode, self.weights = sampling or Sampling(), single_mode, weights or Weights()
+        limbs = self.model.chart.limbs
+        spans = [np.linalg.norm(x.origins[2] - x.origins[1]) + np.linalg.norm(x.foot - x.origins[2]) for x in limbs]
+        self.reach = 0.5 * float(min(spans))
+
+    def plan(
+        self,
+        q: Array,
+        goal: tuple[float, float, float] | Array,
+        seed: int = 0,
+        limits: Limits | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> StancePlan:
+        """A plan from a configuration to footholds.
+
+        Args:
+            q: (nq,) where the robot stands.
+            goal: By how much all feet are to go (x, y) [m] and turn about the base [rad]; or (L, 2) places of the feet.
+            seed: Of the random numbers.
+            limits: What may be spent.
+            progress: Called with the share of the way to the goal that some stance has come, 0…1.
+        """
+        rng = np.random.default_rng(seed)
+        state = self.model.chart.state_of(q)
+        graph, start, target = self._scene(state, self._goal_places(state, goal), rng)
+        plan = StancePlan(graph, start, target)
+        if self._stands(plan, state):
+            _Search(self, plan, state, rng, limits or Limits(), progress).run()
+        return plan
+
+    def follow(self, sequence: StanceSequence, seed: int = 0, limits: Limits | None = None) -> StancePlan:
+        """Motions along a given sequence of stances; where one fails, it and the one before get other base poses.
+
+        Args:
+            sequence: The stances; of this robot, in this world.
+            seed: Of the random numbers.
+            limits: What may be spent.
+
+        Raises:
+            NotSupportedError: It is a sequence of another robot.
+        """
+        if sequence.legs != self.model.chart.names:
+            raise NotSupportedError(f"the sequence is one of `{sequence.robot}` with the legs {sequence.legs}")
+        graph = StanceGraph(self.model, sequence.footholds, self.sampling, self.reach)
+        keys: list[Key] = [tuple(int(k) for k in row) for row in sequence.stances]
+        plan = StancePlan(graph, keys[0], keys[-1])
+        for (before, after), bases in zip(pairwise(keys), sequence.bases, strict=True):
+            leg = next(k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
+            plan.moves.append(Move(leg, before, after, bases, 1))
+        if self._stands(plan, sequence.start):
+            rng = np.random.default_rng(seed)
+            Motions(self.model, self.single_mode, plan, sequence.start, rng, limits or Limits()).follow()
+        return plan
+
+    def _goal_places(self, state: Array, goal: tuple[float, float, float] | Array) -> Array:
+        feet = state[6:].reshape(-1, 3)[:, :2]
+        wanted = np.asarray(goal, dtype=float)
+        if wanted.shape == feet.shape:
+            return wanted
+        if wanted.shape != (3,):
+            raise NotSupportedError(f"a goal has shape {wanted.shape}, expected (3,) or {feet.shape}")
+        c, s = np.cos(wanted[2]), np.sin(wanted[2])
+        out: Array = (feet - state[:2]) @ np.array([[c, s], [-s, c]]) + state[:2] + wanted[:2]
+        return out
+
+    def _scene(self, state: Array, goal: Array, rng: np.random.Generator) -> tuple[StanceGraph, Key, Key]:
+        """Footholds: those of start and goal, and a grid around the way between them."""
+        model, legs = self.model, len(self.model.chart.limbs)
+        feet = state[6:].reshape(-1, 3)
+        under = feet[:, :2] - 0.0
+        corners = np.concatenate([under, goal])
+        room = 3.0 * self.reach
+        box = np.array([corners.min(axis=0) - room, corners.max(axis=0) + room])
+        pitch = self.sampling.pitch * 2.0 * self.reach
+        grid = foothold_grid(box, pitch, rng)
+        places = np.concatenate([under, goal, grid])
+        friction = float(model.friction.min())
+        good = standable(model.world, places, friction, self.sampling.edge)
+        good[:legs] = True
+        footholds = footholds_at(model.world, places)
+        # feet that stand stay exactly where they are
+        footholds.points[:legs] = feet - model.radii[:, None] * footholds.normals[:legs]
+        graph = StanceGraph(model, footholds, self.sampling, self.reach)
+        target = tuple(
+            legs + k if good[legs + k] else nearest_foothold(graph.centres[k], good, goal[k]) for k in range(legs)
+        )
+        kept = np.flatnonzero(good)
+        number = {int(old): new for new, old in enumerate(kept)}
+        graph = StanceGraph(model, footholds.take(kept), self.sampling, self.reach)
+        return graph, tuple(range(legs)), tuple(number[k] for k in target)
+
+    def _stands(self, plan: StancePlan, state: Array) -> bool:
+        """Whether the first state is allowed; the plan says why if it is not."""
+        if plan.graph.mode(plan.start).check(state[None]).valid[0]:
+            return True
+        plan.reason = "the robot does not stand at its start: " + self.model.statistics.main_cause()
+        return False
+
+
+class _Search:
+    """One query: exploring and connecting in turns."""
+
+    def __init__(
+        self,
+        planner: StancePlanner,
+        plan: StancePlan,
+        state: Array,
+        rng: np.random.Generator,
+        limits: Limits,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.planner, self.plan, self.graph, self.rng, self.limits = planner, plan, plan.graph, rng, limits
+        self.progress = progress or (lambda share: None)
+        self.statistics = planner.model.statistics
+        self.motions = Motions(planner.model, planner.single_mode, plan, state, rng, limits)
+        self.stance_cost: dict[Key, float] = {plan.start: 0.0}
+        self.entry: dict[Key, Array] = {plan.start: state[:6]}
+        self.blacklist: set[Key] = set()
+        self.ways: dict[Key, tuple[float, Key | None]] = {plan.start: (0.0, None)}
+        self.open: list[tuple[float, Key]] = [(0.0, plan.start)]
+        self.nearest = np.inf
+        self.whole = max(self._distance(plan.start), 1e-9)
+
+    def run(self) -> None:
+        """Until the plan is solved, or the limits are reached."""
+        plan, failures = self.plan, 0
+        while True:
+            stance = self._cheapest_open()
+            if plan.goal in self.ways and (stance is None or self._total(plan.goal) <= self._total(stance)):
+                with Clock(plan, "connecting"):
+                    failed = self.motions.connect(self._way_to(plan.goal))
+                if failed is None:
+                    return
+                failures += 1
+                if failures > _FAILURES or self.statistics.states > self.motions.end:
+                    return self._give_up("motions between stances kept failing")
+                failed.cost += self.planner.weights.failure
+                self._begin_again()
+            elif stance is None:
+                return self._give_up("no stance is left to explore")
+            elif self.statistics.states > self.motions.end or len(plan.explored) >= self.limits.stances:
+                return self._give_up("the budget is spent")
+            else:
+                with Clock(plan, "exploring"):
+                    self._explore(stance)
+
+    def _explore(self, stance: Key) -> None:
+        self.plan.explored.append((stance, self.ways[stance][1]))
+        found = self.graph.explore(stance, self.plan.goal, self.entry.get(stance), self.rng)
+        self.blacklist.add(stance)
+        for after, move in found.items():
+            self._note(after, move)
+        self._relax([stance])
+
+    def _note(self, stance: Key, move: Move) -> None:
+        weights, reach = self.planner.weights, self.planner.reach
+        distance = self._distance(stance)
+        cost = weights.unlikeness * self.graph.unlikeness(stance) / reach + weights.distance * distance / reach
+        cost += weights.tries * move.tries
+        if not any(a == b for a, b in zip(stance, self.plan.goal, strict=True)):
+            cost += weights.stranger
+        if cost < self.stance_cost.get(stance, np.inf):
+            self.stance_cost[stance] = cost
+            self.entry[stance] = move.bases[0]
+        if distance < self.nearest:
+            self.nearest = distance
+            self.progress(1.0 - distance / self.whole)
+
+    def _distance(self, stance: Key) -> float:
+        """Sum of the ways of all feet to their goals [m]."""
+        return float(np.linalg.norm(self.graph.feet(stance) - self.graph.feet(self.plan.goal), axis=1).sum())
+
+    def _total(self, stance: Key) -> float:
+        """Cost of the way to a stance and of the stance; of the goal that of the way alone."""
+        return self.ways[stance][0] + (0.0 if stance == self.plan.goal else self.stance_cost[stance])
+
+    def _relax(self, stances: list[Key]) -> None:
+        """Cheaper ways through stances whose moves or costs are new (Dijkstra)."""
+        queue = [(self.ways[stance][0], stance) for stance in stances]
+        while queue:
+            cost, stance = heapq.heappop(queue)
+            if cost > self.ways[stance][0]:
+                continue
+            for after, move in self.graph.moves.get(stance, {}).items():
+                total = cost + move.cost
+                if total < self.ways.get(after, (np.inf, None))[0]:
+                    self.ways[after] = (total, stance)
+                    heapq.heappush(queue, (total, after))
+                    if after not in self.blacklist and after != self.plan.goal:
+                        heapq.heappush(self.open, (self._total(after), after))
+
+    def _begin_again(self) -> None:
+        """All ways anew, since a move got dearer."""
+        self.ways, self.open = {self.plan.start: (0.0, None)}, []
+        self._relax([self.plan.start])
+
+    def _cheapest_open(self) -> Key | None:
+        """The stance to explore next; costs that have changed since it was queued are looked up."""
+        while self.open:
+            cost, stance = self.open[0]
+            if stance not in self.blacklist and cost <= self._total(stance) + 1e-12:
+                return stance
+            heapq.heappop(self.open)
+            if stance not in self.blacklist and cost < self._total(stance):
+                heapq.heappush(self.open, (self._total(stance), stance))
+        return None
+
+    def _way_to(self, stance: Key) -> list[Move]:
+        keys = [stance]
+        while (parent := self.ways[keys[-1]][1]) is not None:
+            keys.append(parent)
+        return [self.graph.moves[a][b] for a, b in pairwise(keys[::-1])]
+
+    def _give_up(self, why: str) -> None:
+        """Say what failed, and keep the way to the nearest stance with its motions, as far as there are any."""
+        best = min((key for key in self.ways if key != self.plan.goal), key=self._distance)
+        off, cause = self._distance(best), self.statistics.main_cause()
+        self.plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
+        with Clock(self.plan, "connecting"):
+            self.motions.connect(self._way_to(best))
