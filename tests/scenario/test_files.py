@@ -42,6 +42,9 @@ LONG = {
     "jump",
     "bound",
     "ocp-walk",
+    "mpc-stand",
+    "mpc-trot",
+    "mpc-centroidal",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
@@ -49,6 +52,8 @@ RESIDUALS = {
     "squat-fast": 0.01,  # 90 kg that fall and rise by 10 cm within a second
     "jump": 0.1,  # feet that hit the ground
     "bound": 0.005,
+    "mpc-trot": 0.01,  # feet that touch down eight times a second
+    "mpc-centroidal": 0.2,
     "swingup-004": 2.0,  # of 74 J at the stiff stops of the cart
 }
 """Largest residuals [J] of quick motions, beside what goes through drives and stops."""
