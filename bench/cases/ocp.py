@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from bench.cases.ocp_peers import compare_walks, show_walks
 from bench.cases.ocp_squat import Squat
 from bench.check import WrongAnswerError
 from bench.machine import header
@@ -30,8 +32,19 @@ Repeats = Annotated[int, typer.Option(help="Solves of which the fastest counts."
 WithCasadi = Annotated[bool, typer.Option(help="Also solve with CasADi's own evaluation, which takes a minute.")]
 
 
-def run(robot: RobotName = "talos", nodes: Nodes = 30, repeats: Repeats = 5, casadi: WithCasadi = True) -> Json:
-    """Solve the same program in all ways; status 1 if the optima differ."""
+Peers = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Environment of Crocoddyl (scripts/make_ocp_peers.sh).")
+]
+
+
+def run(
+    robot: RobotName = "talos",
+    nodes: Nodes = 30,
+    repeats: Repeats = 5,
+    casadi: WithCasadi = True,
+    peers: Peers = None,
+) -> Json:
+    """Solve the same program in all ways; status 1 if the optima differ. With peers, also the walk of Crocoddyl."""
     tell(0.0, "kernels")
     squat = Squat(load(robot), nodes)
     problem = squat.problem()
@@ -46,6 +59,8 @@ def run(robot: RobotName = "talos", nodes: Nodes = 30, repeats: Repeats = 5, cas
     costs = [row["cost"] for row in result["rows"]]
     if max(costs) - min(costs) > _SAME_COST * abs(min(costs)) or not all(row["success"] for row in result["rows"]):
         raise WrongAnswerError("solvers do not agree", evidence={row["name"]: row["cost"] for row in result["rows"]})
+    if peers is not None:
+        result["walks"] = compare_walks(peers, repeats)
     return result
 
 
@@ -139,3 +154,5 @@ def show(result: Json) -> None:
         for row in result["rows"]
     ]  # fmt: skip
     print_table(("solver", "iterations", "CPU s", "ms/iteration", "evaluation", "cost", "ratio"), rows)
+    if "walks" in result:
+        show_walks(result["walks"])

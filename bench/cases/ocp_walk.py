@@ -8,6 +8,7 @@ there, and limits of joints, speeds and drives, which are not there at all, are 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,12 +31,16 @@ SOLES = {LEFT: "left_sole_link", RIGHT: "right_sole_link"}
 FREE = dict.fromkeys(SOLES, range(6))  # soles rest where they land, and costs say where
 STEP, LENGTH, LIFT = 0.03, 0.6, 0.1
 SUPPORT, SWING = 12, 25
+_HIGH = np.array([0.0, 0.0, LIFT / SWING * 2.0])  # where its last swing task, which landings share, is over the ground
 _COM, _FOOT, _LANDING, _TORQUE = 1e6, 1e6, 1e8, 1e-1
-_TURN, _JOINTS, _SPEED = 10.0 * 500.0**2, 10.0 * 0.01**2, 10.0 * 10.0**2
+_TURN, _JOINTS, _SPEED, _LAST = 10.0 * 500.0**2, 10.0 * 0.01**2, 10.0 * 10.0**2, 10.0
+_SOLE = np.array([[x, y, 0.0] for x in (-0.05, 0.05) for y in (-0.025, 0.025)])  # its WrenchCone halves the box
 
 
 def walk_problem(robot: Robot) -> Problem:
     """The problem of a robot with TALOS's legs, from its home posture."""
+    small = {name: replace(surface, corners=_SOLE) for name, surface in robot.contacts.items()}
+    robot = robot.replace(contacts=small)
     problem = Problem(robot)
     places = robot.placements(robot.home)
     soles = {foot: places[SOLES[foot]][:3, 3].copy() for foot in SOLES}
@@ -43,7 +48,7 @@ def walk_problem(robot: Robot) -> Problem:
     swings: list[Swing] = []
     start = 0.0
     for number, (stance, swing, length) in enumerate(((LEFT, RIGHT, 0.5 * LENGTH), (RIGHT, LEFT, LENGTH))):
-        transition: Any = "impact" if number else "continuous"
+        transition: Any = "soft" if number else "continuous"
         problem.phase(f"support {number}", [LEFT, RIGHT], SUPPORT, SUPPORT * STEP, free=FREE, transition=transition)
         start += SUPPORT * STEP
         problem.phase(f"swing {number}", [stance], SWING, SWING * STEP, free=FREE)
@@ -55,8 +60,23 @@ def walk_problem(robot: Robot) -> Problem:
     _costs(problem)
     for item in swings:
         _lead(problem, *item)
-    problem.cost("landing 0", _LANDING, _sole(RIGHT), reference=soles[RIGHT], at="impact", key=("sole", RIGHT))
-    problem.cost("landing 1", _LANDING, _sole(LEFT), reference=soles[LEFT], at="end", key=("sole", LEFT))
+    landing = (SUPPORT + SWING) * STEP
+
+    def arrived(t: float) -> Array:
+        return np.r_[soles[RIGHT] + _HIGH, float(abs(t - landing) < 0.5 * STEP)]
+
+    problem.cost(
+        "landing 0", _LANDING / STEP, _sole(RIGHT), reference=arrived, phases=["support 1"], key=("sole", RIGHT)
+    )
+    problem.cost(
+        "landing 1", _LANDING, _sole(LEFT), reference=np.r_[soles[LEFT] + _HIGH, 1.0], at="end", key=("sole", LEFT)
+    )
+    problem.cost(
+        "landing velocity", _SPEED / STEP, lambda node, reference: reference[0] * node.v, phases=["support 1"],
+        reference=lambda t: arrived(t)[3:], key=("velocity then",),
+    )  # fmt: skip
+    problem.cost("last velocity", _SPEED, lambda node: node.v, at="end", key=("velocity",))
+    problem.cost("last turn", _LAST, lambda node: node.y[3:6], at="end", key=("turn",))
     _guess(problem, swings)
     return problem
 
@@ -100,7 +120,7 @@ def _lead(problem: Problem, phase: str, foot: str, start: float, length: float, 
     def sole_at(t: float) -> Array:
         k, half = round((t - start) / STEP), SWING / 2
         rise = k / half if k < half else 1.0 - (k - half) / half
-        return sole + np.array([length * share(t), 0.0, LIFT * rise])
+        return np.r_[sole + np.array([length * share(t), 0.0, LIFT * rise]), 1.0]
 
     def com_at(t: float) -> Array:
         return com + np.array([0.5 * length * share(t), 0.0, 0.0])
@@ -114,12 +134,12 @@ def _com_error(node: Node, reference: AnyArray) -> AnyArray:
 
 
 def _sole(foot: str) -> Callable[..., AnyArray]:
-    """Position against a reference, and turn, of a sole."""
+    """Position against a reference, and turn, of a sole, times the last number of the reference."""
 
     def error(node: Node, reference: AnyArray) -> AnyArray:
         T = node.placement(SOLES[foot])
         turn = 0.5 * ops.array([T[2, 1] - T[1, 2], T[0, 2] - T[2, 0], T[1, 0] - T[0, 1]])
-        return ops.concatenate([T[:3, :3].T @ (T[:3, 3] - reference), turn])
+        return reference[3] * ops.concatenate([T[:3, :3].T @ (T[:3, 3] - reference[:3]), turn])
 
     return error
 
@@ -131,6 +151,11 @@ def _com(robot: Robot) -> Array:
 
 
 def crocoddyl_motion(solution: Solution) -> tuple[Array, Array]:
-    """States (76, nq + nv) and torques (75, nu) in the order of Crocoddyl's nodes; impacts have no torques."""
-    nodes = solution.nodes
-    return np.hstack([nodes["q"], nodes["v"]]), nodes["tau"][:-1]
+    """States (76, nq + nv) and torques (75, nu) in the order of Crocoddyl's nodes.
+
+    Its impact has no torques, and changes nothing where the sole is at rest, as here.
+    """
+    nodes, landing = solution.nodes, SUPPORT + SWING
+    states = np.hstack([nodes["q"], nodes["v"]])
+    torques = np.insert(nodes["tau"][:-1], landing, 0.0, axis=0)
+    return np.insert(states, landing, states[landing], axis=0), torques

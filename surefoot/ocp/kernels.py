@@ -151,12 +151,3 @@ def _pattern(kernel: Kernel) -> Array:
     layout = kernel.layout[0]
     constant = np.where(layout < 0, -1 - layout, len(kernel.numbers))
     return np.asarray((layout >= 0) | (np.append(kernel.numbers, 0.0)[constant] != 0.0))
-
-
-def kernels_of(structure: Structure) -> StageKernels:
-    """The kernels of a structure, made once and kept with it."""
-    own = vars(structure)
-    if "kernels" not in own:
-        own["kernels"] = StageKernels(structure)
-    found: StageKernels = own["kernels"]
-    return found

@@ -10,6 +10,7 @@ import pytest
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.ocp import Formulation, Problem, SolverOptions, motions
+from surefoot.ocp.postures import stage_kernels
 from surefoot.ocp.receding import Horizon, Mpc
 from surefoot.ocp.receding.tape import Tape
 from surefoot.robot import Robot, load
@@ -125,9 +126,8 @@ def test_feedback_stays_within_cones(solo: Robot) -> None:
 
 
 def _rows(plan, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-    from surefoot.ocp.kernels import kernels_of
-
-    return kernels_of(plan.structures[0]).values(x, u, np.array([plan.step]), plan.data[0])[plan.rows[0].places]
+    kernels = stage_kernels(plan.structures[0])
+    return kernels.values(x[None], u[None], np.full((1, 1), plan.step), plan.data[0][None])[0, plan.rows[0].places]
 
 
 def test_what_cannot_recede_is_refused(solo: Robot) -> None:

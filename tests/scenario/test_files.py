@@ -46,6 +46,9 @@ LONG = {
     "overstep",
     "overstep-elastic",
     "overstep-high",
+    "mpc-stand",
+    "mpc-trot",
+    "mpc-centroidal",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
@@ -54,6 +57,8 @@ RESIDUALS = {
     "jump": 0.1,  # feet that hit the ground
     "bound": 0.005,
     "biped-004": 1.0,  # feet that hit the ground, seven steps of 88 kg
+    "mpc-trot": 0.01,  # feet that touch down eight times a second
+    "mpc-centroidal": 0.2,
     "swingup-004": 2.0,  # of 74 J at the stiff stops of the cart
 }
 """Largest residuals [J] of quick motions, beside what goes through drives and stops."""

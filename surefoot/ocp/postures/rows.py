@@ -17,7 +17,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.codegen import Kernel, cache, compile_function
-from surefoot.ocp.kernels import StageKernels, kernels_of, robot_identity
+from surefoot.ocp.kernels import StageKernels, robot_identity
 from surefoot.ocp.shape import Block
 from surefoot.ocp.stage import Structure
 
@@ -152,6 +152,15 @@ class JoinedKernels:
         return lambda *given: self.core.node(*self._core(given, len(given) - 1))
 
     @functools.cached_property
+    def patterns(self) -> tuple[Array, Array]:
+        """Entries of the Jacobian and of the Hessian that can differ from zero."""
+        H = self.core.patterns[1].copy()
+        for part in self.parts:
+            if part.block.is_curved:
+                H[np.ix_(part.columns, part.columns)] = True
+        return self.slopes, H
+
+    @functools.cached_property
     def slopes(self) -> Array:
         """Entries of the Jacobian that can differ from zero."""
         own = self.core.slopes
@@ -161,16 +170,12 @@ class JoinedKernels:
             J[part.rows, part.columns] = True
         return J
 
-    @functools.cached_property
-    def patterns(self) -> tuple[Array, Array]:
-        """Entries of the Jacobian and of the Hessian that can differ from zero."""
-        H = self.core.patterns[1].copy()
-        for part in self.parts:
-            if part.block.is_curved:
-                H[np.ix_(part.columns, part.columns)] = True
-        return self.slopes, H
-
 
 def stage_kernels(structure: Structure) -> StageKernels | JoinedKernels:
-    """The kernels of a structure."""
-    return JoinedKernels(structure) if any(block.of_posture for block in structure.blocks) else kernels_of(structure)
+    """The kernels of a structure, made once and kept with it."""
+    own = vars(structure)
+    if "kernels" not in own:
+        joined = any(block.of_posture for block in structure.blocks)
+        own["kernels"] = JoinedKernels(structure) if joined else StageKernels(structure)
+    found: StageKernels | JoinedKernels = own["kernels"]
+    return found

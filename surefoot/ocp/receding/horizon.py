@@ -115,6 +115,7 @@ class Horizon:
         """Build or load all kernels and programs, so that no tick has to."""
         for number in range(self.tape.period):
             self._solver(number)
+            self._move(number, number + 1)
 
     def state(self, q: Array, v: Array) -> Array:
         """State (nx,) of a configuration and a velocity; angles go on where they were."""
@@ -184,14 +185,18 @@ class Horizon:
         names = self.tape.stage(number).structure.contacts
         return {name: places[contacts[name].frame] @ contacts[name].placement for name in names}
 
+    def _move(self, old: int, new: int) -> tuple[Indices, Indices]:
+        """Where variables and rows of a window come from, see `Tape.moved`."""
+        key = self.tape.place(old), self.tape.place(new)
+        if key not in self._moves:
+            self._moves[key] = self.tape.moved(old, new)
+        return self._moves[key]
+
     def _start(self, number: int, solver: RealTime) -> RealTimePoint:
         """The last tick's point, moved on."""
         if self._point is None:
             return solver.start(solver.problem.w0.copy())
-        key = self.tape.place(self._number), self.tape.place(number)
-        if key not in self._moves:
-            self._moves[key] = self.tape.moved(self._number, number)
-        variables, rows = self._moves[key]
+        variables, rows = self._move(self._number, number)
         p, sizes, shift = self._point, solver.problem.sizes, number - self._number
         w = np.where(variables >= 0, p.w[variables], solver.problem.w0)
         width = sizes.states[0]

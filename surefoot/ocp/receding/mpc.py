@@ -9,7 +9,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Channel, Command, State
-from surefoot.ocp.kernels import kernels_of
+from surefoot.ocp.postures import stage_kernels
 from surefoot.ocp.receding.horizon import BARRIER, Horizon, Plan
 from surefoot.ocp.spec import ProblemSpec
 
@@ -73,12 +73,11 @@ class Mpc:
 
     def _torques(self, plan: Plan, t: float, x: Array) -> Array:
         k, _ = plan.interval(t)
-        kernels, planned, p, d = kernels_of(plan.structures[k]), plan.control(t), np.array([plan.step]), plan.data[k]
-        change = plan.control(t, x) - planned
-        rows = plan.rows[k]
-        values = [kernels.values(x, u, p, d)[rows.places] for u in (planned, planned + change)]
+        kernels, planned, d = stage_kernels(plan.structures[k]), plan.control(t), plan.data[k][None]
+        change, rows, p = plan.control(t, x) - planned, plan.rows[k], np.full((1, 1), plan.step)
+        values = [kernels.values(x[None], u[None], p, d)[0, rows.places] for u in (planned, planned + change)]
         u = planned + rows.share(*values) * change
-        return np.asarray(kernels.node(x, u, p, d)[3])
+        return np.asarray(kernels.node(x[None], u[None], p, d)[3])[0]
 
     @property
     def solver_time(self) -> float:
