@@ -1,6 +1,6 @@
 """How high a hurdle can be so that a ball still gets over it in a second, and what keeps it from being higher.
 
-The height is a free parameter of the problem; the ball keeps 2 cm away from a post beside the hurdle.
+The height is a free parameter of the problem. The ball keeps 2 cm away from a post beside the hurdle.
 """
 
 import numpy as np

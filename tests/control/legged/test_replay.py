@@ -48,5 +48,5 @@ def test_a_shift_of_the_weight_is_followed(robot: Robot, way: float) -> None:
 
 
 def test_contacts_must_be_known(robot: Robot) -> None:
-    with pytest.raises(NotSupportedError, match="feet stand"):
+    with pytest.raises(NotSupportedError, match="when contacts hold"):
         WholeBodyFollower(robot, Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.home])))
