@@ -45,7 +45,6 @@ LONG = {
     "ocp-walk",
     "overstep",
     "overstep-elastic",
-    "overstep-high",
     "mpc-stand",
     "mpc-trot",
     "mpc-centroidal",

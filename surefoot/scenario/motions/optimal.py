@@ -24,6 +24,7 @@ __all__ = ["PlannedWholeBody", "bound", "jump", "ocp_walk", "overstep", "problem
 
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
+_ASTRAY = 0.25  # of the height of the base, beyond which it does not follow the plan any more
 _STEP = 0.005  # [s] of what is followed
 _STEPS = 8  # of a periodic walk that are executed
 
@@ -195,5 +196,8 @@ def _judge(motion: Trajectory, robot: Robot, log: Log) -> Findings:
     }
     if robot.base == "floating":
         base = np.linalg.norm(np.asarray(log["q"])[inside][:, :3] - planned.q[:, :3], axis=1)
-        metrics |= {"run_base_error_m": float(base.max(initial=0.0))}
+        worst, most = float(base.max(initial=0.0)), _ASTRAY * float(planned.q[0, 2])
+        metrics |= {"run_base_error_m": worst}
+        if worst > most:
+            return Findings(metrics, f"the robot leaves the plan: its base is {worst:.2g} m away from it")
     return Findings(metrics)
