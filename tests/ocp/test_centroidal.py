@@ -95,6 +95,7 @@ def test_whole_body_dynamics_hold_as_steps_become_short(solo: Robot) -> None:
     assert worst[1] < 0.05 * solo.mass * 9.81
 
 
+@pytest.mark.slow
 def test_a_centroidal_motion_is_a_guess_for_the_whole_body(solo: Robot) -> None:
     """Velocities, accelerations and wrenches are taken over: the guess is nearer to the optimum and to a motion."""
     centroidal, options = _solved(solo, CENTROIDAL, 20), SolverOptions(tolerance=1e-6)

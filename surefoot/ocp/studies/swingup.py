@@ -110,24 +110,27 @@ class NodeRun(NamedTuple):
     defect: float
 
 
-def node_study(robot: Robot, nodes: Sequence[int] = (21, 41, 81, 161), tell: Tell = None) -> list[NodeRun]:
+def node_study(
+    robot: Robot, nodes: Sequence[int] = (21, 41, 81, 161), tell: Tell = None, dynamics: Sequence[str] = ("FD", "ID")
+) -> list[NodeRun]:
     """Least energy with more and more nodes, by all formulations: sixteen runs (Koch, section 5.3).
 
     Args:
         robot: `cartpole:bearing`.
         nodes: Numbers of nodes.
         tell: As in `swing_table`.
+        dynamics: "FD" and "ID", or one of them.
     """
-    runs, kinds = [], [(d, c) for d in ("FD", "ID") for c in ("plc", "plci")]
-    for k, (dynamics, control) in enumerate(kinds):
+    runs, kinds = [], [(d, c) for d in dynamics for c in ("plc", "plci")]
+    for k, (kind, control) in enumerate(kinds):
         for j, count in enumerate(nodes):
             if tell is not None:
-                tell((k + j / len(nodes)) / len(kinds), f"{dynamics} {control}, {count} nodes")
-            found = _problem(robot, "energy", dynamics, control, count).solve("riccati", _options())
+                tell((k + j / len(nodes)) / len(kinds), f"{kind} {control}, {count} nodes")
+            found = _problem(robot, "energy", kind, control, count).solve("riccati", _options())
             seen = check(found)
             runs.append(
                 NodeRun(
-                    count, dynamics, control, found.success, found.iterations, found.objective, seen.torque_excess,
+                    count, kind, control, found.success, found.iterations, found.objective, seen.torque_excess,
                     seen.defect,
                 )
             )  # fmt: skip
