@@ -8,6 +8,8 @@ PYTHON ?= $(shell for p in python3.12 python3.11 python3; do \
 	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 WORKERS ?= auto
 
+export PYTHONDONTWRITEBYTECODE = # every run imports hundreds of modules: parse them once
+
 .PHONY: run test test-full lint docs browser lock install install-run clean
 
 run: install-run ## installs what running needs, without the tools of developers

@@ -11,9 +11,8 @@ from surefoot.codegen.build import Build
 from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
 from surefoot.codegen.cache_files import CacheError
 from surefoot.codegen.function import compile_function
-from surefoot.codegen.kernel import Kernel
+from surefoot.codegen.kernel import Kernel, ReferenceKernel
 from surefoot.codegen.program import Program, trace
-from surefoot.codegen.reference import ReferenceKernel
 from surefoot.codegen.spec import MAX_ARRAYS
 
 __all__ = [

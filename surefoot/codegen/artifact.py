@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.codegen import cache
 from surefoot.codegen.build import Build
+from surefoot.codegen.identity import identity_of
 from surefoot.codegen.llvm import KernelText, compile_text, kernel_text
 
 __all__ = ["Artifact", "Recipe", "cached_code", "make"]
@@ -37,6 +38,8 @@ class Recipe:
         trace: Makes the program.
         identity: All that the program depends on beside the source text, for the cache; None if only the program
             itself can tell (functions of users).
+        depends: For programs without an identity: functions and objects that the program follows from. If nothing of
+            them has changed since it was traced last, it is not traced again.
         reference: The same function on numbers: arrays of one state to a tuple of outputs.
         emit: Writes the assembly of the program.
         needs_units: Parts (input, offset, length) that must have unit length.
@@ -49,6 +52,7 @@ class Recipe:
     input_shapes: Shapes
     trace: Callable[[], Any]
     identity: tuple[Any, ...] | None = None
+    depends: tuple[Any, ...] = ()
     reference: Callable[..., tuple[Any, ...]] | None = None
     emit: Callable[[Any, Build, str], KernelText] = kernel_text
     needs_units: tuple[tuple[int, int, int], ...] = ()
@@ -166,8 +170,22 @@ def _machine() -> tuple[str, ...]:
 
 
 def _key(recipe: Recipe, build: Build) -> str:
-    identity = recipe.identity if recipe.identity is not None else (repr(recipe.program),)
-    return cache.key("surefoot.kernel", recipe.name, str(build), *_machine(), *identity)
+    if recipe.identity is not None:
+        return cache.key("surefoot.kernel", recipe.name, str(build), *_machine(), *recipe.identity)
+    digest = identity_of(*recipe.depends) if recipe.depends else None
+    if digest is None:
+        return _key_of_program(recipe, build)
+    short = cache.key("surefoot.key", recipe.name, str(build), *_machine(), cache.package_version(), digest)
+    known = cache.load(short)
+    if known is not None:
+        return known.decode("ascii")
+    key = _key_of_program(recipe, build)
+    cache.store(short, key.encode("ascii"), {"robot": recipe.owner, "algorithm": recipe.name, "build": "key"})
+    return key
+
+
+def _key_of_program(recipe: Recipe, build: Build) -> str:
+    return cache.key("surefoot.kernel", recipe.name, str(build), *_machine(), repr(recipe.program))
 
 
 def _compiled(recipe: Recipe, build: Build, symbol: str) -> Artifact:

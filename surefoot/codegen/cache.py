@@ -60,6 +60,7 @@ __all__ = [
     "kernel_folder",
     "key",
     "load",
+    "package_version",
     "read_size",
     "size_limit",
     "source_version",
@@ -168,6 +169,12 @@ def source_version() -> str:
     found = {path for pattern in _SOURCES for path in _PACKAGE.glob(pattern)}
     files = sorted(found | {_PACKAGE / name for name in _SOURCE_FILES})
     return key(*(part for path in files for part in (str(path.relative_to(_PACKAGE)), path.read_bytes())))
+
+
+@functools.cache
+def package_version() -> str:
+    """Hash of the whole source text; read once for each process."""
+    return key(*(path.read_bytes() for path in sorted(_PACKAGE.rglob("*.py"))))
 
 
 @functools.cache

@@ -52,5 +52,6 @@ def compile_function(
         trace=traced,
         reference=outputs,
         identity=identity,
+        depends=(function,),
     )
     return Kernel(recipe, 64 if dtype == "float64" else 32)

@@ -263,7 +263,7 @@ class KernelSet(HeldKernels):
     def _own(self, name: str) -> Kernel:
         """The kernel of a function of the user; its identity is its program."""
         quantity, shapes = own_quantity(self.robot, name, self._functions[name])
-        return self._kernel((name,), quantity, None, shapes=shapes)
+        return self._kernel((name,), quantity, None, shapes=shapes, depends=(self._functions[name], self.robot))
 
     def _kernel(
         self,
@@ -272,6 +272,7 @@ class KernelSet(HeldKernels):
         identity: tuple[Any, ...] | None,
         variants: Mapping[str, Kernel] | None = None,
         shapes: Sequence[tuple[int, ...]] | None = None,
+        depends: tuple[Any, ...] = (),
     ) -> Kernel:
         """The kernel of a quantity, made once per key."""
         if key in self._kernels:
@@ -294,6 +295,7 @@ class KernelSet(HeldKernels):
             reference=lambda *state: _as_tuple(quantity.function(tree, *state)),
             emit=loop_text if large else kernel_text,
             identity=None if identity is None else (str(large), *_tree_identity(self.robot), *identity),
+            depends=depends,
             needs_units=_unit_parts(self.robot, quantity.inputs, sizes),
         )
         self._kernels[key] = self._made(recipe, quantity, variants)
