@@ -6,8 +6,6 @@ the radius, and the shortest segment on the axis whose ends reach all points the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -44,21 +42,18 @@ def capsule_around_points(points: ArrayLike) -> SweptVolume:
         points: (n, 3) [m].
     """
     P = np.asarray(points, dtype=float)
-    found = min((_along(P, axis) for axis in _axes(P)), key=lambda x: float(volume_of(x.vertices, np.array(x.radius))))
+    axes = np.vstack([np.eye(3), np.linalg.eigh(np.cov(P.T, bias=True))[1].T])
+    across = np.stack([np.linalg.svd(axis[None])[2][1:] for axis in axes])
+    flat = P @ across.transpose(0, 2, 1)
+    centers = _centers_of_circles(flat)
+    capsules = [_along(P, *given) for given in zip(axes, across, flat, centers, strict=True)]
+    found = min(capsules, key=lambda x: float(volume_of(x.vertices, np.array(x.radius))))
     return SweptVolume(found.vertices, max(found.radius, farthest(found.vertices, P)))  # also after rounding
 
 
-def _axes(P: Array) -> Iterator[Array]:
-    """Directions (3,) to lay the axis along."""
-    yield from np.eye(3)
-    yield from np.linalg.eigh(np.cov(P.T, bias=True))[1].T
-
-
-def _along(P: Array, axis: Array) -> SweptVolume:
-    """The least capsule about an axis of a direction."""
-    across = np.linalg.svd(axis[None])[2][1:]
-    flat, along = P @ across.T, P @ axis
-    center = _center_of_circle(flat)
+def _along(P: Array, axis: Array, across: Array, flat: Array, center: Array) -> SweptVolume:
+    """The least capsule about an axis (3,), whose points (n, 2) seen along it have a circle about a centre (2,)."""
+    along = P @ axis
     off = np.linalg.norm(flat - center, axis=1)
     radius = float(off.max())
     reach = np.sqrt(np.maximum(radius**2 - off**2, 0.0))
@@ -67,10 +62,14 @@ def _along(P: Array, axis: Array) -> SweptVolume:
     return SweptVolume(np.array([center @ across + s * axis for s in places]), radius)
 
 
-def _center_of_circle(flat: Array) -> Array:
-    """About the centre (2,) of the smallest circle round points: ever smaller steps to the farthest (Bădoiu 2003)."""
-    center = 0.5 * (flat.min(axis=0) + flat.max(axis=0))
+def _centers_of_circles(flat: Array) -> Array:
+    """About the centres (k, 2) of the smallest circles round sets of points (k, n, 2).
+
+    Ever smaller steps to the farthest point (Bădoiu and Clarkson 2003).
+    """
+    centers, rows = 0.5 * (flat.min(axis=1) + flat.max(axis=1)), np.arange(len(flat))
     for k in range(_STEPS):
-        farthest = flat[np.argmax(((flat - center) ** 2).sum(axis=1))]
-        center = center + (farthest - center) / (k + 2.0)
-    return np.asarray(center)
+        away = flat - centers[:, None]
+        farthest = flat[rows, np.argmax(np.einsum("kni,kni->kn", away, away), axis=1)]
+        centers = centers + (farthest - centers) / (k + 2.0)
+    return np.asarray(centers)

@@ -124,7 +124,7 @@ class Meshes:
         """Names of the assets of a mesh, each with its share of their volume."""
         key = _mesh_key(mesh)
         if key not in self._parts:
-            hulls = [ConvexHull(_thickened(points)) for points in self._pieces.get(key, [mesh.vertices()])]
+            hulls = [_hull(points) for points in self._pieces.get(key, [mesh.vertices()])]
             total = sum(hull.volume for hull in hulls)
             self._parts[key] = [(self._add(hull), hull.volume / total) for hull in hulls]
         return self._parts[key]
@@ -139,15 +139,14 @@ class Meshes:
         return name
 
 
-def _thickened(points: Array) -> Array:
-    """The points, each once; flat sets are made a little thick."""
+def _hull(points: Array) -> ConvexHull:
+    """The hull of points, each taken once; flat sets are made a little thick."""
     points = np.unique(points, axis=0)
     try:
-        ConvexHull(points)
+        return ConvexHull(points)
     except QhullError:  # flat or straight: no volume
         shifts = _THIN * (np.array(np.meshgrid([0, 1], [0, 1], [0, 1])).reshape(3, -1).T - 0.5)
-        return (points[:, None] + shifts[None]).reshape(-1, 3)
-    return points
+        return ConvexHull((points[:, None] + shifts[None]).reshape(-1, 3))
 
 
 def add_shape(
