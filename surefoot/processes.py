@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing.context import SpawnContext
 from typing import Any
 
-__all__ = ["isolated_python"]
+__all__ = ["isolated_python", "isolated_spawn"]
+
+# Without the first, a process of `multiprocessing` imports `multiprocessing` itself from the working folder.
+_SPAWNED = ("PYTHONSAFEPATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @contextmanager
@@ -30,3 +36,22 @@ def isolated_python(*program: str) -> Iterator[dict[str, Any]]:
     """
     with tempfile.TemporaryDirectory(prefix="surefoot-process-", ignore_cleanup_errors=True) as folder:
         yield {"args": [sys.executable, "-P", *program], "cwd": folder}
+
+
+@contextmanager
+def isolated_spawn() -> Iterator[SpawnContext]:
+    """The context of `multiprocessing` for processes that import nothing from the working folder; one thread each.
+
+    Yields:
+        The context. Processes must start, and queues and locks be made, before the end.
+    """
+    before = {name: os.environ.get(name) for name in _SPAWNED}
+    os.environ.update(dict.fromkeys(_SPAWNED, "1"))
+    try:
+        yield multiprocessing.get_context("spawn")
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -10,7 +10,9 @@ import numpy as np
 
 import surefoot as sf
 
-MODULES = ("numpy", "sitecustomize", "usercustomize", "surefoot", "json", "mujoco", "coacd", "viser")
+MODULES = (
+    "numpy", "sitecustomize", "usercustomize", "surefoot", "json", "mujoco", "coacd", "viser", "multiprocessing",
+)  # fmt: skip
 
 
 def evil(field: str) -> str:

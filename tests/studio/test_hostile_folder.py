@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from surefoot.processes import isolated_python
+import surefoot as sf
+from surefoot.processes import isolated_python, isolated_spawn
 from surefoot.studio import Studio
 from surefoot.studio.files import RobotKey
 from surefoot.studio.jobs import Job
@@ -126,6 +128,7 @@ COMMANDS = {
         *["--robot", "robot.urdf", "--from", "pinocchio", "--to", "mujoco"],
     ),
     "new": ("new", "stand", "stand.toml"),
+    "matrix": ("matrix", "walk", "--robots", "robot.urdf", "--scenarios", "walk.toml", "--seeds", "2", "--out", "all"),
     "robots": ("robots",),
     "doctor": ("doctor",),
 }
@@ -160,3 +163,21 @@ def test_a_worker_does_not_import_from_where_it_was_started(folder, tmp_path, mo
         done = subprocess.run(**process, capture_output=True, text=True, check=True)
     assert not sign.exists(), sign.read_text()
     assert not Path(done.stdout.strip()).exists()
+
+
+def test_a_spawned_process_does_not_import_from_the_working_folder(folder, monkeypatch):
+    sign = make_folder(folder)
+    monkeypatch.chdir(folder)
+    with isolated_spawn() as context:
+        process = context.Process(target=print)
+        process.start()
+        process.join()
+    assert (process.exitcode, sign.exists()) == (0, False)
+
+
+def test_python_processes_start_in_one_place():
+    """Whoever starts Python without `surefoot.processes` starts it with the user's folder on its path."""
+    package = Path(sf.__file__).parent
+    starts = re.compile(r"sys\.executable|get_context|multiprocessing\.(Process|Pool)")
+    found = {str(file.relative_to(package)) for file in package.rglob("*.py") if starts.search(file.read_text())}
+    assert found == {"processes.py"}

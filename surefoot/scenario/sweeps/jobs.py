@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from surefoot.errors import NotSupportedError, SurefootError
+from surefoot.processes import isolated_spawn
 
 __all__ = ["DIED", "FAILED", "FELL", "OTHER_ROBOT", "PASSED", "REFUSED", "Job", "Outcome", "run_job", "run_jobs"]
 
 PASSED, FELL, FAILED, REFUSED, DIED = "passed", "fell", "failed", "refused", "died"
 OTHER_ROBOT = "for other robots"
 _LARGE = ("log.parquet", "timing.parquet", "trajectory.npz", "report.html")
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ def run_jobs(jobs: Sequence[Job], workers: int | None = None) -> Iterator[Outcom
         yield from map(run_job, jobs)
         return
     running: set[BaseProcess] = set()
-    with _one_thread_each(), ThreadPoolExecutor(count) as pool:
-        waiting = [pool.submit(_run_apart, job, running) for job in jobs]
+    with isolated_spawn() as context, ThreadPoolExecutor(count) as pool:
+        waiting = [pool.submit(_run_apart, context, job, running) for job in jobs]
         try:
             for future in as_completed(waiting):
                 yield future.result()
@@ -88,9 +87,8 @@ def run_jobs(jobs: Sequence[Job], workers: int | None = None) -> Iterator[Outcom
                 process.terminate()
 
 
-def _run_apart(job: Job, running: set[BaseProcess]) -> Outcome:
+def _run_apart(context: SpawnContext, job: Job, running: set[BaseProcess]) -> Outcome:
     """Run a job in a process of its own: if that dies, the others go on."""
-    context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_send_outcome, args=(sender, job), daemon=True)
     process.start()
@@ -112,21 +110,6 @@ def _send_outcome(sender: Connection, job: Job) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sender.send(run_job(job))
     sender.close()
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one thread each: there is one of them for each core."""
-    before = {name: os.environ.get(name) for name in _ONE_THREAD}
-    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def run_job(job: Job) -> Outcome:

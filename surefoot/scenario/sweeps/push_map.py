@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -18,6 +17,7 @@ from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.files import read_bytes, write_text
 from surefoot.markup import Html, html, joined
+from surefoot.processes import isolated_spawn
 from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy, load
 from surefoot.scenario.build import build_simulation, capture_impulse
@@ -137,7 +137,7 @@ def _searched(robot: str, keys: Sequence[tuple[str, float]], ideal: bool, worker
     if count == 1:
         yield from (largest_survived(robot, method, angle, ideal) for method, angle in keys)
         return
-    with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+    with isolated_spawn() as context, ProcessPoolExecutor(count, context) as pool:
         waiting = [pool.submit(largest_survived, robot, method, angle, ideal) for method, angle in keys]
         try:
             for future in as_completed(waiting):
