@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from surefoot.errors import ShapeError
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp.postures import VolumePair, near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
@@ -86,6 +86,10 @@ class Problem(ProblemSpec):
             margin: Distance to keep at the nodes [m]; between them half of it counts as apart.
             rounds: How often pairs are added at most.
         """
+        if self.changes is not None and self.changes.tree is not None:
+            raise NotSupportedError(
+                "`solve_apart` looks for pairs on the robot as it is, without changes of its lengths"
+            )
         solution, kept = self.solve(solver, options, progress, start), set[VolumePair]()
         for k in range(rounds):
             touching = {both for pairs in near_volumes(solution, 0.5 * margin).values() for both in pairs}
