@@ -23,6 +23,8 @@ Place = Literal["path", "end", "impact"]
 Kind = Literal["interval", "impact", "end"]
 BAUMGARTE = 10.0
 """How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
+DAMPING = 30.0
+"""How fast velocities of contacts vanish where their accelerations are held [1/s]."""
 SPOT = 18
 """Numbers of a spot among the data: rotation, position, gains."""
 

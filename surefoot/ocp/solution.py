@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
-from surefoot.ocp.transcription import Transcription
+from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
@@ -182,10 +183,14 @@ class Solution:
 
     def explain(self) -> Explanation:
         """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
-        t = self.transcription
-        return explain_conflict(
-            t.program, self.staged.w, group_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of
-        )
+        problem, own = copy(self.problem), self.transcription  # in which fixed durations may yield, too
+        problem.phases = [
+            replace(phase, duration=(low, guess, max(high, low * (1.0 + 1e-9))))
+            for phase, (low, guess, high) in ((phase, phase.duration) for phase in problem.phases)
+        ]
+        t, stages = transcribe_stages(problem, own.stages), self.staged.w[: own.program.sizes.starts[-1]]
+        w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
+        return explain_conflict(t.program, w, group_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""

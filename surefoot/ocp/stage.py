@@ -25,7 +25,7 @@ from surefoot.dynamics.inverse import (
 from surefoot.ocp.centroidal import centroidal_step
 from surefoot.ocp.formulation import TABLES
 from surefoot.ocp.node import AbsentError, Node, external_wrenches
-from surefoot.ocp.shape import BAUMGARTE, SPOT, Group, Groups, Parts, StageShape
+from surefoot.ocp.shape import BAUMGARTE, DAMPING, SPOT, Group, Groups, Parts, StageShape
 from surefoot.ops import Array
 
 
@@ -230,12 +230,16 @@ class Structure(StageShape):
         return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
 
     def _inverse_step(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> Any:
-        """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step."""
+        """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step, or do not accelerate."""
         h = p[0] * d[0]
         node, rows = self._inverse_node(y, dy, u, p, d)
         new = dy + h * node.ddy
         v, _ = self.chart.motion(y, new)
-        rows += self.resting(node, v, d)
+        if self.formulation.contacts == "acceleration":
+            drift = DAMPING * (self.held.jacobian(node.tree, node.q) @ node.v)
+            rows.append(("contact acceleration", self._held_acceleration(node) + drift))
+        else:
+            rows += self.resting(node, v, d)
         return ops.concatenate([y + h * new, new]), [(node, 1.0, True)], rows
 
     def _held_acceleration(self, node: Node) -> Array:
