@@ -11,14 +11,17 @@ solution = problem.solve()
 
 from __future__ import annotations
 
+import importlib
 import time
 from dataclasses import replace
+from pathlib import Path
 
+from surefoot import ops
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp.postures import VolumePair, near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
-from surefoot.ocp.transcription import Transcription, transcribe
+from surefoot.ocp.transcription import Transcription, stages_of, transcribe
 from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, solve_staged
 
 
@@ -101,6 +104,30 @@ class Problem(ProblemSpec):
                     kept |= set(new)
             solution = self.solve(solver, options, progress, solution)
         return solution
+
+    def export_c(self, path: str | Path) -> tuple[str, ...]:
+        """Write the stage functions as C code through CasADi: cost, residuals, next state and rows of (x, u, p, d).
+
+        Args:
+            path: The file, `….c`; a header is written beside it.
+
+        Returns:
+            Name of the function of each stage; `jac_NAME` is its Jacobian, as CasADi orders it.
+        """
+        path, stages = Path(path), stages_of(self)
+        functions, names = [], dict[int, str]()
+        for structure in (stage.structure for stage in stages):
+            if id(structure) not in names:
+                names[id(structure)] = f"stage{len(names)}"
+                x, u, p, d = structure.sample(structure.slacks)
+                given = [ops.symbols(name, len(part)) for name, part in zip("xupd", (x, u, p, d), strict=True)]
+                functions.append(ops.function(names[id(structure)], given, list(structure.parts(*given))))
+        generator = importlib.import_module("casadi").CodeGenerator(path.name, {"with_header": True})
+        for function in functions:
+            generator.add(function)
+            generator.add(function.jacobian())
+        generator.generate(f"{path.parent}/")
+        return tuple(names[id(stage.structure)] for stage in stages)
 
 
 def _warm(warm: Solution | StagedSolution | None, transcription: Transcription) -> StagedSolution | None:

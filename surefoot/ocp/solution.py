@@ -20,7 +20,7 @@ from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
-from surefoot.solvers import Explanation
+from surefoot.solvers import Explanation, UnsolvedError
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
 
 FORMAT = "surefoot.ocp.solution/1"
@@ -191,6 +191,18 @@ class Solution:
         t, stages = transcribe_stages(problem, own.stages), self.staged.w[: own.program.sizes.starts[-1]]
         w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
         return explain_conflict(t.program, w, group_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why there is no solution, with the limits that conflict where these are known; None after success."""
+        if self.success:
+            return None
+        text = f"the solver did not converge: {self.staged.message}"
+        try:
+            conflict = self.explain() if self.staged.outcome == "infeasible" else None
+        except UnsolvedError:
+            conflict = None
+        return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -137,6 +139,27 @@ def test_derivatives_of_own_blocks_are_checked() -> None:
     assert np.isnan(found["root"])
 
 
+@pytest.mark.slow
+def test_stage_functions_as_c_code(tmp_path) -> None:
+    """The C code, compiled, gives what the kernels give."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    problem = swingup(load("cartpole"), 5, "energy", Formulation("forward", "semi_implicit"))
+    names = problem.export_c(tmp_path / "stages.c")
+    assert len(names) == 5
+    assert len(set(names)) == 2
+    library = tmp_path / "stages.so"
+    subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "stages.c", "-o", library, "-lm"], check=True)
+    import casadi
+
+    kernels = transcribe(problem).functions.batches[0][1]
+    given = [np.array(part) for part in ([0.1, -3.0, 0.2, 0.3], [2.0], [3.7], [0.25])]
+    found = casadi.external(names[0], str(library))(*given)
+    flat = np.concatenate([np.asarray(part).ravel() for part in found])
+    np.testing.assert_allclose(flat, kernels.values(*(part[None] for part in given))[0], rtol=1e-12, atol=1e-12)
+
+
 def _longer(tree, parameters):
     coms = ops.zeros(tree.coms.shape, like=parameters["length"]) + tree.coms
     coms[1, 2] = parameters["length"]
@@ -206,6 +229,25 @@ def test_bad_guess_is_refused_before_anything_is_compiled() -> None:
         transcribe(problem)
     with pytest.raises(UnknownNameError, match="flight"):
         problem.cost("torque", phases=["flight"])
+
+
+def test_too_little_time_is_named_and_how_much_is_missing() -> None:
+    """From rest to rest over 1 m with 2 N and 1 kg takes √2 s: 1 s is too little, by 0.41 s, or by 2 N."""
+    problem = Problem(_slider(), formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 40, 1.0)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.cost("torque")
+    solution = problem.solve()
+    found = solution.explain()
+    assert not solution.success
+    assert {"duration @ go", "force limit @ go", "position at the end"} <= set(found.names)
+    alone = {member.name: member.alone for member in found.conflict}
+    assert alone["duration @ go"].amount == pytest.approx(0.41, abs=0.1)
+    assert alone["duration @ go"].unit == "s"
+    assert alone["force limit @ go"].amount == pytest.approx(2.0, rel=0.1)
+    assert alone["position at the end"].amount == pytest.approx(0.5, rel=0.1)  # F T² / 4m
+    assert "duration @ go" in solution.trouble
 
 
 @pytest.mark.slow
