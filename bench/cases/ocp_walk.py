@@ -16,7 +16,7 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.ik import solve
-from surefoot.ocp import Node, Problem, Solution
+from surefoot.ocp import Formulation, Node, Problem, Solution
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot
 from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Posture
@@ -41,7 +41,7 @@ def walk_problem(robot: Robot) -> Problem:
     """The problem of a robot with TALOS's legs, from its home posture."""
     small = {name: replace(surface, corners=_SOLE) for name, surface in robot.contacts.items()}
     robot = robot.replace(contacts=small)
-    problem = Problem(robot)
+    problem = Problem(robot, formulation=Formulation(contacts="acceleration"))
     places = robot.placements(robot.home)
     soles = {foot: places[SOLES[foot]][:3, 3].copy() for foot in SOLES}
     com = np.r_[0.5 * (soles[LEFT] + soles[RIGHT])[:2], _com(robot)[2]]

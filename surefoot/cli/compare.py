@@ -162,7 +162,7 @@ def _print_runs(title: str, runs: Sequence[MethodRun], shown: Sequence[str]) -> 
 
 
 _FIGURES = ("formulation", "converged", "iterations", "objective", "variables", "constraints", "kkt_residual",
-            "solve_time_s", "build_time_s", "defect", "torque_excess")  # fmt: skip
+            "solve_time_s", "build_time_s", "defect", "torque_excess", "position_excess", "speed_excess")  # fmt: skip
 
 
 def compare_formulations_command(scenario: str, solver: str, as_json: bool, overrides: Sequence[str] = ()) -> int:

@@ -38,12 +38,12 @@ from surefoot.ops import Array
 from surefoot.robot import Tree
 
 
-def total_mass(tree: Tree) -> float:
+def total_mass(tree: Tree) -> Any:
     """Mass of all bodies [kg], summed as the recursions sum it: children into parents."""
-    inwards = np.zeros(tree.n + 1)
+    inwards = ops.zeros(tree.n + 1, like=tree.masses)
     for i in reversed(range(tree.n)):
         inwards[tree.parents[i]] += inwards[i] + tree.masses[i]
-    return float(inwards[-1])
+    return inwards[-1] if ops.is_symbolic(inwards) else float(inwards[-1])
 
 
 def com(tree: Tree, q: Array) -> Array:
@@ -114,7 +114,7 @@ def moments(tree: Tree) -> Recursion:
         ModelError: It has no mass.
     """
     mass = total_mass(tree)
-    if not mass > 0.0:
+    if isinstance(mass, float) and not mass > 0.0:
         raise ModelError("a robot without mass has no centre of mass", evidence={"mass": mass})
     return Recursion((Sweep("inward", partial(_gather, mass)),), lambda gravity: {})
 

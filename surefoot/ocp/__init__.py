@@ -1,10 +1,21 @@
 """Optimal control: motions as multi-phase problems with hard limits, free times, contacts and impacts."""
 
-from surefoot.ocp.check import Check, check, prices
+from surefoot.ocp.check import Check, check, check_derivatives, prices
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.solution import Solution, load_solution
 from surefoot.solvers.staged import SolverOptions
 
-__all__ = ["Check", "Formulation", "Node", "Problem", "Solution", "SolverOptions", "check", "load_solution", "prices"]
+__all__ = [
+    "Check",
+    "Formulation",
+    "Node",
+    "Problem",
+    "Solution",
+    "SolverOptions",
+    "check",
+    "check_derivatives",
+    "load_solution",
+    "prices",
+]

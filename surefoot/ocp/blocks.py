@@ -202,8 +202,8 @@ def height_rows(robot_contact: ContactSurface) -> Function:
 # -- walking ------------------------------------------------------------------------------------------------------
 
 
-def _weight(node: Node) -> float:
-    return node.robot.mass * float(np.linalg.norm(node.robot.tree.gravity))
+def _weight(node: Node) -> Any:
+    return node.mass * float(np.linalg.norm(node.robot.tree.gravity))
 
 
 def offset_of_pressure(node: Node, name: str) -> AnyArray:

@@ -12,6 +12,9 @@ Integrator
     collocation points are controls and meet the equations of motion as rows
 Control
     "constant" on each interval, "plc": linear and continuous, "plci": linear and continuous rates (Koch, section 4.1)
+Contacts (semi-implicit steps of inverse dynamics)
+    "velocity": they rest after each step, and errors of their places vanish;  "acceleration": J a + J̇ v = −30/s J v, as
+    Crocoddyl holds them
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from surefoot.errors import NotSupportedError, one_of
 Dynamics = Literal["inverse", "forward", "idop", "centroidal"]
 Integrator = Literal["semi_implicit", "rk4", "hermite_simpson", "radau"]
 Control = Literal["constant", "plc", "plci"]
+Contacts = Literal["velocity", "acceleration"]
 
 _S6 = np.sqrt(6.0)
 TABLES: dict[str, tuple[Array, Array, Array]] = {
@@ -58,6 +62,7 @@ class Formulation:
         dynamics: "inverse", "forward", "idop" or "centroidal".
         integrator: "semi_implicit", "rk4", "hermite_simpson" or "radau".
         control: "constant", "plc" or "plci"; inverse dynamics has constant ones.
+        contacts: "velocity" or "acceleration".
 
     Raises:
         UnknownNameError: There is no such formulation.
@@ -67,12 +72,14 @@ class Formulation:
     dynamics: Dynamics = "inverse"
     integrator: Integrator = "semi_implicit"
     control: Control = "constant"
+    contacts: Contacts = "velocity"
 
     def __post_init__(self) -> None:
         for value, kind, known in (
             (self.dynamics, "dynamics", Dynamics),
             (self.integrator, "integrator", Integrator),
             (self.control, "control", Control),
+            (self.contacts, "contacts", Contacts),
         ):
             if value not in get_args(known):
                 raise one_of(kind, value, get_args(known))
@@ -105,4 +112,5 @@ class Formulation:
         return self.dynamics in ("inverse", "centroidal")
 
     def __str__(self) -> str:
-        return f"{self.dynamics}-{self.integrator}-{self.control}"
+        held = "" if self.contacts == "velocity" else f"-{self.contacts}"
+        return f"{self.dynamics}-{self.integrator}-{self.control}{held}"

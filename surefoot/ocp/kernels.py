@@ -27,7 +27,8 @@ def _source() -> str:
 
 def _identity(structure: Structure) -> tuple[Any, ...] | None:
     """All that the function depends on; None if a block of the user takes part, whose trace tells then."""
-    if any(block.key is None for block in structure.blocks):
+    design = structure.design
+    if any(block.key is None for block in structure.blocks) or (design is not None and design.key is None):
         return None
     robot = structure.robot
     blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
@@ -41,6 +42,7 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
         blocks,
         robot.springs,
         robot.loops,
+        None if design is None else design.key,
     )
     held = [x for part in structure.held.parts for x in part.numbers]
     return ("ocp stage", repr(words), robot.driven, robot.model.damping, *robot_identity(robot), *places, *held)
@@ -135,6 +137,24 @@ class StageKernels:
             )
 
         return self._compiled("stage_node", node, self.shapes)
+
+    @functools.cached_property
+    def acceleration(self) -> Kernel:
+        """Second rates (nv,) and forces of the drives (nu,) of state x, input w and p (forward dynamics, IdOP)."""
+
+        def acceleration(x: Array, w: Array, p: Array) -> tuple[Array, Array]:
+            node = self.structure.moving_node(x, w, p)
+            return node.ddy, node.tau
+
+        shapes = {"x": (2 * self.structure.robot.nv,), "w": (self.structure.inputs,), "p": self.shapes["p"]}
+        return self._compiled("stage_acceleration", acceleration, shapes)
+
+    @functools.cached_property
+    def point_forces(self) -> Kernel:
+        """Forces of the drives (points, nu) of (x, u, p, d); see `Structure.point_forces`."""
+        return self._compiled(
+            "stage_forces", lambda *given: self.structure.point_forces(*self._arguments(given)), self.shapes
+        )
 
     @functools.cached_property
     def patterns(self) -> tuple[Array, Array]:

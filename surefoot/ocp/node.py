@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from surefoot import dynamics, kinematics, ops
 from surefoot.kinematics import Reference, contact_frame, frame_of, frame_placement, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ops import Array
-from surefoot.robot import Robot
+from surefoot.robot import Robot, Tree
 
 
 class AbsentError(Exception):
@@ -37,6 +37,8 @@ class Node:
         parameters: Free parameters by name.
         control_rate: (nw,) rate of the control where it is integrated ("plci"), or its slope ("plc"); else None.
         own_momentum: (6,) `momentum` where it is a state (centroidal dynamics); else None.
+        own_tree: The `tree` where parameters change it; else None.
+        own_forces: Function of the node: further `passive` forces (nv,); else None.
     """
 
     robot: Robot
@@ -51,6 +53,8 @@ class Node:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     control_rate: Array | None = None
     own_momentum: Array | None = None
+    own_tree: Tree | None = None
+    own_forces: Callable[[Node], Array] | None = None
 
     @property
     def dy(self) -> Array:
@@ -71,6 +75,22 @@ class Node:
     def wrenches(self) -> Mapping[str, Array]:
         """Wrench (6,) of every contact that holds, on the robot, in its own frame, linear first [N], [N m]."""
         return _present(self.contact_wrenches)
+
+    @property
+    def tree(self) -> Tree:
+        """Masses, lengths and placements of the robot, with the parameters of the problem in them."""
+        return self.robot.tree if self.own_tree is None else self.own_tree
+
+    @cached_property
+    def mass(self) -> Any:
+        """Of the whole robot [kg]."""
+        return self.robot.mass if self.own_tree is None else kinematics.total_mass(self.own_tree)
+
+    @cached_property
+    def passive(self) -> Array:
+        """Forces (nv,) of dampers and springs, and those that the problem adds."""
+        found = passive_forces(self.robot, self.q, self.v)
+        return found if self.own_forces is None else found + self.own_forces(self)
 
     @cached_property
     def q(self) -> Array:
@@ -95,29 +115,29 @@ class Node:
     @cached_property
     def com(self) -> Array:
         """Centre of mass (3,) in world [m]."""
-        return kinematics.com(self.robot.tree, self.q)
+        return kinematics.com(self.tree, self.q)
 
     @cached_property
     def com_velocity(self) -> Array:
         """Velocity of the centre of mass (3,) in world [m/s]."""
         if self.own_momentum is not None:
-            return self.own_momentum[:3] * (1.0 / self.robot.mass)
-        return kinematics.com_velocity(self.robot.tree, self.q, self.v)
+            return self.own_momentum[:3] * (1.0 / self.mass)
+        return kinematics.com_velocity(self.tree, self.q, self.v)
 
     @cached_property
     def momentum(self) -> Array:
         """Momentum about the centre of mass (6,), linear first, in world axes."""
         if self.own_momentum is not None:
             return self.own_momentum
-        return dynamics.centroidal_momentum(self.robot.tree, self.q, self.v)
+        return dynamics.centroidal_momentum(self.tree, self.q, self.v)
 
     def placement(self, frame: str) -> Array:
         """T_world_frame (4, 4) of a link, joint, frame or contact."""
-        return frame_placement(self.robot.tree, _frame(self.robot, frame), self.q)
+        return frame_placement(self.tree, _frame(self.robot, frame), self.q)
 
     def velocity(self, frame: str, reference: Reference = "local") -> Array:
         """Twist (6,) of a frame, linear first, in its own axes or in those of the world ("local_world_aligned")."""
-        return frame_velocity(self.robot.tree, _frame(self.robot, frame), self.q, self.v, reference)
+        return frame_velocity(self.tree, _frame(self.robot, frame), self.q, self.v, reference)
 
     @cached_property
     def joints(self) -> Array:

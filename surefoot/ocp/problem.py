@@ -11,14 +11,17 @@ solution = problem.solve()
 
 from __future__ import annotations
 
+import importlib
 import time
 from dataclasses import replace
+from pathlib import Path
 
-from surefoot.errors import ShapeError
+from surefoot import ops
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp.postures import VolumePair, near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
-from surefoot.ocp.transcription import Transcription, transcribe
+from surefoot.ocp.transcription import Transcription, stages_of, transcribe
 from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, solve_staged
 
 
@@ -86,6 +89,10 @@ class Problem(ProblemSpec):
             margin: Distance to keep at the nodes [m]; between them half of it counts as apart.
             rounds: How often pairs are added at most.
         """
+        if self.changes is not None and self.changes.tree is not None:
+            raise NotSupportedError(
+                "`solve_apart` looks for pairs on the robot as it is, without changes of its lengths"
+            )
         solution, kept = self.solve(solver, options, progress, start), set[VolumePair]()
         for k in range(rounds):
             touching = {both for pairs in near_volumes(solution, 0.5 * margin).values() for both in pairs}
@@ -97,6 +104,30 @@ class Problem(ProblemSpec):
                     kept |= set(new)
             solution = self.solve(solver, options, progress, solution)
         return solution
+
+    def export_c(self, path: str | Path) -> tuple[str, ...]:
+        """Write the stage functions as C code through CasADi: cost, residuals, next state and rows of (x, u, p, d).
+
+        Args:
+            path: The file, `….c`; a header is written beside it.
+
+        Returns:
+            Name of the function of each stage; `jac_NAME` is its Jacobian, as CasADi orders it.
+        """
+        path, stages = Path(path), stages_of(self)
+        functions, names = [], dict[int, str]()
+        for structure in (stage.structure for stage in stages):
+            if id(structure) not in names:
+                names[id(structure)] = f"stage{len(names)}"
+                x, u, p, d = structure.sample(structure.slacks)
+                given = [ops.symbols(name, len(part)) for name, part in zip("xupd", (x, u, p, d), strict=True)]
+                functions.append(ops.function(names[id(structure)], given, list(structure.parts(*given))))
+        generator = importlib.import_module("casadi").CodeGenerator(path.name, {"with_header": True})
+        for function in functions:
+            generator.add(function)
+            generator.add(function.jacobian())
+        generator.generate(f"{path.parent}/")
+        return tuple(names[id(stage.structure)] for stage in stages)
 
 
 def _warm(warm: Solution | StagedSolution | None, transcription: Transcription) -> StagedSolution | None:

@@ -16,13 +16,15 @@ from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import TABLES, Formulation
 from surefoot.ocp.node import Node
 from surefoot.ops import Array
-from surefoot.robot import Robot
+from surefoot.robot import Robot, Tree
 
 Use = Literal["residual", "cost", "row"]
 Place = Literal["path", "end", "impact"]
 Kind = Literal["interval", "impact", "end"]
 BAUMGARTE = 10.0
 """How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
+DAMPING = 30.0
+"""How fast velocities of contacts vanish where their accelerations are held [1/s]."""
 SPOT = 18
 """Numbers of a spot among the data: rotation, position, gains."""
 
@@ -64,6 +66,20 @@ class Block:
         return np.atleast_1d(np.asarray(found)).ravel()
 
 
+class Design(NamedTuple):
+    """What free parameters change of the robot.
+
+    Args:
+        tree: function(tree, parameters) -> Tree, over `ops`.
+        forces: function(node) -> (nv,) further passive forces, over `ops`.
+        key: What the functions depend on, for the cache; None: they are traced in every process.
+    """
+
+    tree: Callable[[Tree, Mapping[str, Any]], Tree] | None = None
+    forces: Callable[[Node], Any] | None = None
+    key: tuple[Any, ...] | None = None
+
+
 class Parts(NamedTuple):
     """Cost (1,), residuals, next state and rows of a stage."""
 
@@ -101,6 +117,7 @@ class StageShape:
         kind: An interval, an impact, or the end of the motion.
         blocks: Costs and constraints.
         parameters: Names of free parameters, after the duration.
+        design: What they change of the robot.
     """
 
     robot: Robot
@@ -109,6 +126,7 @@ class StageShape:
     kind: Kind
     blocks: tuple[Block, ...] = ()
     parameters: tuple[str, ...] = ()
+    design: Design | None = None
     chart: Chart = field(init=False)
 
     def __post_init__(self) -> None:
@@ -172,8 +190,14 @@ class StageShape:
 
     def posture(self, y: Array, parameters: Array) -> Node:
         """The robot at rest with coordinates y (nv,) and free parameters."""
+        return self._node(y, np.zeros(self.robot.nv), parameters)
+
+    def _node(self, y: Array, dy: Array | None, parameters: Array, **others: Any) -> Node:
         named = dict(zip(self.parameters, parameters, strict=True))
-        return Node(self.robot, self.chart, y, np.zeros(self.robot.nv), parameters=named)
+        if self.design is not None:
+            tree, forces, _ = self.design
+            others |= {"own_tree": None if tree is None else tree(self.robot.tree, named), "own_forces": forces}
+        return Node(self.robot, self.chart, y, dy, parameters=named, **others)
 
     def split_forces(self, forces: Array) -> tuple[dict[str, Array], Array]:
         """Wrenches of the contacts [N], [N m], and forces of loops, from forces in units of `scale`."""
@@ -187,8 +211,7 @@ class StageShape:
 
     def moment(self, y: Array, dy: Array | None, p: Array, d: Array, **others: Any) -> Node:
         """A node with these coordinates, rates, parameters and data."""
-        named = dict(zip(self.parameters, p[1:], strict=True))
-        return Node(self.robot, self.chart, y, dy, step=p[0] * d[0], duration=p[0], parameters=named, **others)
+        return self._node(y, dy, p[1:], step=p[0] * d[0], duration=p[0], **others)
 
     def spot_error(self, node: Node, name: str, spot: Array) -> tuple[Array, Array]:
         """Position and rotation (6,) of a contact against its spot, in the axes of the spot, times gains.
@@ -203,7 +226,7 @@ class StageShape:
 
     def resting(self, node: Node, v: Array, d: Array) -> list[tuple[str, Array]]:
         """Rows that make contacts rest, and loops stay closed, in the motion with velocity v (nv,) from a node."""
-        rows, tree = [], self.robot.tree
+        rows, tree = [], node.tree
         for k, (name, directions) in enumerate(self.tied.items()):
             pull, E = self.spot_error(node, name, d[1 + SPOT * k : 1 + SPOT * (k + 1)])
             twist = frame_velocity(tree, contact_frame(self.robot, name), node.q, v, "local")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from surefoot.files import atomic_write
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
-from surefoot.ocp.transcription import Transcription
-from surefoot.solvers import Explanation
+from surefoot.ocp.transcription import Transcription, transcribe_stages
+from surefoot.robot import Tree
+from surefoot.solvers import Explanation, UnsolvedError
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
 
 FORMAT = "surefoot.ocp.solution/1"
@@ -81,6 +83,19 @@ class Solution:
         """Free parameters."""
         names = list(self.problem.parameters)
         return dict(zip(names, self.staged.w[len(self.staged.w) - len(names) :].tolist(), strict=True)) if names else {}
+
+    @cached_property
+    def sensitivities(self) -> dict[str, float]:
+        """Parameter → by how much the least cost grows for each unit by which its value, or active bound, does."""
+        names = list(self.problem.parameters)
+        found = -self.multipliers.bounds[len(self.staged.w) - len(names) :]
+        return dict(zip(names, found.tolist(), strict=True))
+
+    @property
+    def tree(self) -> Tree:
+        """The robot's tree, with the parameters that were found in it (`problem.design`)."""
+        changes, tree = self.problem.changes, self.problem.robot.tree
+        return tree if changes is None or changes.tree is None else changes.tree(tree, self.parameters)
 
     @cached_property
     def times(self) -> Array:
@@ -168,7 +183,26 @@ class Solution:
 
     def explain(self) -> Explanation:
         """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
-        return explain_conflict(self.transcription.program, self.staged.w, group_of_row)
+        problem, own = copy(self.problem), self.transcription  # in which fixed durations may yield, too
+        problem.phases = [
+            replace(phase, duration=(low, guess, max(high, low * (1.0 + 1e-9))))
+            for phase, (low, guess, high) in ((phase, phase.duration) for phase in problem.phases)
+        ]
+        t, stages = transcribe_stages(problem, own.stages), self.staged.w[: own.program.sizes.starts[-1]]
+        w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
+        return explain_conflict(t.program, w, group_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why there is no solution, with the limits that conflict where these are known; None after success."""
+        if self.success:
+            return None
+        text = f"the solver did not converge: {self.staged.message}"
+        try:
+            conflict = self.explain() if self.staged.outcome == "infeasible" else None
+        except UnsolvedError:
+            conflict = None
+        return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
@@ -202,6 +236,12 @@ def group_of_row(name: str) -> str:
     """Limit and phase of a row: "cone left_foot @ push"."""
     head, _, phase = name.partition(" @ ")
     return f"{head.partition('[')[0]} @ {phase}"
+
+
+def _unit_of(group: str) -> str:
+    """Of rows and bounds, where all of a group have the same."""
+    known = {"torque limit": "of the limit", "duration": "s"}
+    return next((unit for name, unit in known.items() if group.startswith(name)), "")
 
 
 def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:

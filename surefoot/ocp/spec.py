@@ -16,9 +16,10 @@ from surefoot.motion.exchange import mirror_of
 from surefoot.ocp import blocks as known
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.node import Node
 from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
-from surefoot.ocp.shape import Block, Place
-from surefoot.robot import Robot
+from surefoot.ocp.shape import Block, Design, Place
+from surefoot.robot import Robot, Tree
 
 Transition = Literal["continuous", "soft", "impact"]
 Reference = ArrayLike | Callable[[float], ArrayLike]
@@ -227,6 +228,7 @@ class ProblemSpec(Timeline):
         self.limited = {"positions": True, "velocities": True, "torques": True}
         self.sole_margin = self.position_margin = 0.0
         self.box: dict[str, tuple[float, float]] = {}
+        self.changes: Design | None = None
 
     def cost(
         self,
@@ -431,6 +433,21 @@ class ProblemSpec(Timeline):
                 f"bounds of parameter `{name}` are not in order", evidence={"lower": lower, "upper": upper}
             )
         self.parameters[name] = (low, 0.5 * (low + high) if guess is None else _finite(guess, name), high)
+
+    def design(
+        self,
+        tree: Callable[[Tree, Mapping[str, Any]], Tree] | None = None,
+        forces: Callable[[Node], Any] | None = None,
+        key: tuple[Any, ...] | None = None,
+    ) -> None:
+        """Let free parameters change the robot: masses, lengths, placements, springs.
+
+        Args:
+            tree: function(tree, parameters) -> Tree, over `ops`: the robot's tree with other entries.
+            forces: function(node) -> (nv,) forces besides those of the drives, such as −k (q − q0) of a spring.
+            key: What the functions depend on, to find their machine code again; None: traced in every process.
+        """
+        self.changes = Design(tree, forces, key)
 
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
         """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""

@@ -24,8 +24,8 @@ from surefoot.dynamics.inverse import (
 )
 from surefoot.ocp.centroidal import centroidal_step
 from surefoot.ocp.formulation import TABLES
-from surefoot.ocp.node import AbsentError, Node, external_wrenches, passive_forces
-from surefoot.ocp.shape import BAUMGARTE, SPOT, Group, Groups, Parts, StageShape
+from surefoot.ocp.node import AbsentError, Node, external_wrenches
+from surefoot.ocp.shape import BAUMGARTE, DAMPING, SPOT, Group, Groups, Parts, StageShape
 from surefoot.ops import Array
 
 
@@ -56,7 +56,7 @@ class Structure(StageShape):
         n = self.robot.nv
         gap, nodes, own = self._step(x, u, p, d)
         moving = self.formulation.dynamics != "centroidal"
-        first = Node(self.robot, self.chart, x[:n], x[n : 2 * n] if moving else None)
+        first = self.moment(x[:n], x[n : 2 * n] if moving else None, p, d)
         own += self._arrival(first, d)
         nodes = [*nodes, (self.posture(x[:n], p[1:]), 0.0, True)]
         return self._with_blocks(gap, nodes, own, u[self.controls :], d, (rows, residuals))
@@ -76,10 +76,18 @@ class Structure(StageShape):
         found: Node = self._step(x, u, p, d)[1][0][0]
         return found
 
-    def node_at(self, y: Array, dy: Array, x: Array, u: Array, step: Any, share: float) -> Node:
-        """The robot in a state (y, dy) inside an interval, under the control of (x, u) (forward dynamics, IdOP)."""
-        control = _Control(self.formulation.control, x[2 * self.robot.nv :], u[: self.inputs], step)
-        return self._moving(y, dy, control.at(share), np.array([step]), np.ones(1), control.rate(share))
+    def moving_node(self, x: Array, w: Array, p: Array) -> Node:
+        """The robot in a state (y, ẏ) in which an input w acts: accelerations follow (forward dynamics, IdOP)."""
+        n = self.robot.nv
+        return self._moving(x[:n], x[n : 2 * n], w, p, np.zeros(1))
+
+    def input_at(self, x: Array, u: Array, step: float, share: float) -> Array:
+        """Input of forward dynamics or IdOP at a share of an interval with control u from state x (numbers)."""
+        return _Control(self.formulation.control, x[2 * self.robot.nv :], u[: self.inputs], step).at(share)
+
+    def point_forces(self, x: Array, u: Array, p: Array, d: Array) -> Array:
+        """Forces of the drives (points, nu) at the collocation points, or at the beginning of the interval."""
+        return ops.stack([node.tau for node, _, _ in self._step(x, u, p, d)[1]])
 
     def _with_blocks(
         self,
@@ -140,7 +148,7 @@ class Structure(StageShape):
 
     def _moving(self, y: Array, dy: Array, w: Array, p: Array, d: Array, rate: Array | None = None) -> Node:
         """The node in which an input w acts: accelerations follow."""
-        found = self._accelerated(y, dy, w)
+        found = self._accelerated(self.moment(y, dy, p, d), w)
         wrenches, start = {}, len(self.own.rows)
         for name, directions in self.tied.items():
             wrench = ops.zeros(6, like=found.multipliers)
@@ -152,11 +160,10 @@ class Structure(StageShape):
             y, dy, p, d, accelerations=ddy, forces=found.tau, contact_wrenches=wrenches, control_rate=rate
         )
 
-    def _accelerated(self, y: Array, dy: Array, w: Array) -> Any:
-        robot, held = self.robot, self.held
-        q, (v, _) = self.chart.configuration(y), self.chart.motion(y, dy)
-        equations = driven_equations(robot.tree, held, robot.driven, q, v)
-        equations = equations._replace(h=equations.h - passive_forces(robot, q, v))
+    def _accelerated(self, node: Node, w: Array) -> Any:
+        held = self.held
+        equations = driven_equations(node.tree, held, self.robot.driven, node.q, node.v)
+        equations = equations._replace(h=equations.h - node.passive)
         if held.rows:
             operator = forward_operator if self.formulation.dynamics == "forward" else inverse_operator
             return operator(equations, w)
@@ -216,24 +223,28 @@ class Structure(StageShape):
         wrenches, own = self.split_forces(u[n : n + self.forces])
         node = self.moment(y, dy, p, d, accelerations=u[:n], contact_wrenches=wrenches)
         external = external_wrenches(robot, wrenches) if wrenches else None
-        tau = dynamics.rnea(robot.tree, node.q, node.v, node.a, external) - passive_forces(robot, node.q, node.v)
+        tau = dynamics.rnea(node.tree, node.q, node.v, node.a, external) - node.passive
         if self.own.rows:
-            tau = tau - self.own.jacobian(robot.tree, node.q).T @ own
+            tau = tau - self.own.jacobian(node.tree, node.q).T @ own
         free = np.setdiff1d(np.arange(n), robot.driven)
         return replace(node, forces=tau[robot.driven]), [("motion", tau[free] * (10.0 / self.scale))]
 
     def _inverse_step(self, y: Array, dy: Array, u: Array, p: Array, d: Array) -> Any:
-        """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step."""
+        """ẏ⁺ = ẏ + h ÿ, y⁺ = y + h ẏ⁺; contacts rest after the step, or do not accelerate."""
         h = p[0] * d[0]
         node, rows = self._inverse_node(y, dy, u, p, d)
         new = dy + h * node.ddy
         v, _ = self.chart.motion(y, new)
-        rows += self.resting(node, v, d)
+        if self.formulation.contacts == "acceleration":
+            drift = DAMPING * (self.held.jacobian(node.tree, node.q) @ node.v)
+            rows.append(("contact acceleration", self._held_acceleration(node) + drift))
+        else:
+            rows += self.resting(node, v, d)
         return ops.concatenate([y + h * new, new]), [(node, 1.0, True)], rows
 
     def _held_acceleration(self, node: Node) -> Array:
         """J a + J̇ v of contacts and loops (m,)."""
-        tree = self.robot.tree
+        tree = node.tree
         return self.held.jacobian(tree, node.q) @ node.a + self.held.bias(tree, node.q, node.v)
 
     # contacts that begin, impacts
@@ -256,11 +267,11 @@ class Structure(StageShape):
         wrenches, own = self.split_forces(u[n : n + self.forces])
         after = self.moment(y, u[:n], p, d, contact_wrenches=wrenches)
         jump = after.v - self.chart.motion(y, dy)[0]
-        weightless = replace(robot.tree, gravity=np.zeros(3))
+        weightless = replace(after.tree, gravity=np.zeros(3))
         external = external_wrenches(robot, wrenches) if wrenches else None
         balance = dynamics.rnea(weightless, after.q, np.zeros(n), jump, external)
         if self.own.rows:
-            balance = balance - self.own.jacobian(robot.tree, after.q).T @ own
+            balance = balance - self.own.jacobian(after.tree, after.q).T @ own
         rows = [("impact", balance * (10.0 / self.scale))]
         for name, directions in self.tied.items():
             rows.append((f"impact {name}", after.velocity(name)[list(directions)]))

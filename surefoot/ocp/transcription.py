@@ -72,6 +72,29 @@ class Transcription:
         rows = np.where(p.row_lower == p.row_upper, 1, rows)
         return 2 * p.sizes.variables + p.sizes.gaps + fixed + int(rows.sum()) + p.sizes.end_rows
 
+    def name_of_bound(self, k: int, joint: bool = True) -> str:
+        """Limit and phase of a variable with bounds: "speed limit knee @ push"; "rate at the end" where it is fixed.
+
+        Args:
+            k: Number of the variable.
+            joint: Whether to name the coordinate.
+        """
+        sizes, problem, n = self.program.sizes, self.problem, self.problem.robot.nv
+        if k >= sizes.starts[-1]:
+            free = [p.name for p, at in zip(problem.phases, self.durations, strict=True) if at is not None]
+            names = [f"duration @ {name}" for name in free] + [f"parameter {name}" for name in problem.parameters]
+            return names[k - int(sizes.starts[-1])]
+        stage = int(np.searchsorted(sizes.starts, k, side="right")) - 1
+        at, phase = k - int(sizes.starts[stage]), problem.phases[self.stages[stage].phase].name
+        moving = problem.formulation.dynamics != "centroidal"
+        if at >= (2 * n if moving else n):
+            return f"force limit @ {phase}" if problem.formulation.dynamics == "forward" else f"control limit @ {phase}"
+        which = f" {problem.chart.names[at % n]}" if joint else ""
+        if self.program.lower[k] == self.program.upper[k]:
+            end = "start" if not stage else "end"
+            return f"{'position' if at < n else 'rate'}{which} at the {end}"
+        return f"{'position' if at < n else 'speed'} limit{which} @ {phase}"
+
 
 def transcribe(problem: ProblemSpec) -> Transcription:
     """The staged program of a problem; nothing is compiled.
@@ -120,10 +143,11 @@ def transcribe_stages(problem: ProblemSpec, stages: tuple[Stage, ...]) -> Transc
 def _require_centroidal(problem: ProblemSpec) -> None:
     """Momentum is continuous and has no mirror image here."""
     wrong = [phase.name for phase in problem.phases if phase.transition == "impact"]
-    if wrong or problem.coupling is not None or problem.robot.base != "floating":
+    parts = {"impacts": wrong, "periodic": problem.coupling is not None, "design": problem.changes is not None}
+    if any(parts.values()) or problem.robot.base != "floating":
         raise NotSupportedError(
-            "centroidal dynamics is for floating bases, without impacts and periodic ends",
-            evidence={"robot": problem.robot.name, "impacts": wrong, "periodic": problem.coupling is not None},
+            "centroidal dynamics is for floating bases, without impacts, periodic ends and changes of the robot",
+            evidence={"robot": problem.robot.name, **parts},
             next_step='use transition="soft", or dynamics="inverse"',
         )
 
@@ -142,7 +166,9 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
         key = (phase.contacts, kind, tuple((block.name, block.key) for block in blocks))
         if key not in made:
             contacts = () if kind == "end" and problem.formulation.control == "constant" else phase.contacts
-            bare = Structure(problem.robot, contacts, problem.formulation, kind, blocks, tuple(problem.parameters))
+            bare = Structure(
+                problem.robot, contacts, problem.formulation, kind, blocks, tuple(problem.parameters), problem.changes
+            )
             made[key] = replace(bare, blocks=tuple(block for block in blocks if _is_present(bare, block)))
         return made[key]
 

@@ -34,8 +34,10 @@ class FormulationRun:
         kkt_residual: Scaled optimality error.
         solve_time_s: Of the solver [s].
         build_time_s: To compile or load the kernels [s].
-        defect: After fine re-integration; NaN where it does not apply.
-        torque_excess: Largest violation of force limits between nodes, as a share; NaN where it does not apply.
+        defect: Of the state at the end of an interval, after fine re-integration.
+        torque_excess: Largest violation of force limits between nodes, as a share.
+        position_excess: Of position limits between nodes [rad] or [m].
+        speed_excess: Of speed limits between nodes, as a share.
     """
 
     formulation: str
@@ -49,6 +51,8 @@ class FormulationRun:
     build_time_s: float
     defect: float
     torque_excess: float
+    position_excess: float
+    speed_excess: float
 
     def to_dict(self) -> dict[str, object]:
         """As numbers and texts; NaN as None."""
@@ -87,8 +91,13 @@ def compare_formulations(
             tell(k / len(forms), str(form))
         options = SolverOptions(tolerance=1e-6 if robot.nv < _SMALL else 1e-4, max_iterations=300)
         found = imported(_PROBLEM)(table, robot, form).solve(solver, options)
-        seen, metrics = check(found), found.metrics()
-        runs.append(FormulationRun(str(form), **metrics, defect=seen.defect, torque_excess=seen.torque_excess))
+        seen = check(found)
+        runs.append(
+            FormulationRun(
+                str(form), **found.metrics(), defect=seen.defect, torque_excess=seen.torque_excess,
+                position_excess=seen.position_excess, speed_excess=seen.speed_excess,
+            )
+        )  # fmt: skip
     return runs
 
 

@@ -118,7 +118,7 @@ def test_distances_are_those_of_the_collision_model() -> None:
         q = np.array(robot.home)
         q[7:] += 0.3 * rng.normal(size=len(q) - 7)
         exact = model.distances(q)[columns]
-        smooth = np.asarray(distances(robot, q, pairs), dtype=float)
+        smooth = np.asarray(distances(robot.tree, q, pairs), dtype=float)
         apart = exact > 0.0
         assert apart.any()
         assert (smooth[apart] <= exact[apart] + 1e-9).all()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.linalg
 
+from surefoot import ops
 from surefoot.errors import ShapeError, SurefootError, UnknownNameError
-from surefoot.ocp import Formulation, Problem, SolverOptions, check, load_solution
+from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
 from surefoot.ocp.motions import squat, swingup
 from surefoot.ocp.transcription import transcribe
 from surefoot.robot import Drive, Joint, Link, Robot, load
@@ -81,6 +86,7 @@ def test_swing_up_with_three_formulations() -> None:
     costs = [solution.objective for solution in found]
     np.testing.assert_allclose(costs, costs[0], rtol=3e-3)
     assert check(found[0]).defect < 2e-3
+    assert check(found[2]).defect < 2e-3  # forces through the collocation points, contacts of the bearing held
     ends = found[0].trajectory.q[[0, -1]]
     np.testing.assert_allclose(ends, [[0, 0, 0, -np.pi], [0, 0, 0, 0]], atol=1e-5)
     held = found[0].trajectory.q[:, 1:3]
@@ -111,7 +117,7 @@ def test_slack_parameter_and_bound() -> None:
     problem.end([1.0])
     problem.parameter("goal", 0.0, 1.0)
     problem.cost("torque", 1e-3)
-    problem.cost("goal", 1.0, lambda node: ops_stack(node.parameters["goal"] - 0.3))
+    problem.cost("goal", 1.0, lambda node: ops.stack([node.parameters["goal"] - 0.3]))
     problem.constrain("wall", lambda node: node.y, upper=0.8, slack=1e4)
     solution = problem.solve()
     assert solution.success
@@ -119,10 +125,81 @@ def test_slack_parameter_and_bound() -> None:
     assert 0.8 < solution.trajectory.q[:, 0].max() <= 1.0 + 1e-9
 
 
-def ops_stack(value):
-    from surefoot import ops
+def test_derivatives_of_own_blocks_are_checked() -> None:
+    """A smooth block agrees with central differences; one that is not defined near the guess is named."""
+    problem = Problem(_slider(), formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 4, 1.0)
+    problem.cost("torque")
+    problem.cost("wave", 2.0, lambda node: ops.sin(3.0 * node.y) * node.dy)
+    problem.constrain("root", lambda node: ops.sqrt(-node.y * node.y), 0.0)
+    found = check_derivatives(problem)
+    assert set(found) == {"scalar costs", "dynamics", "torque", "wave", "root"}
+    assert found["wave"] < 1e-7
+    assert found["dynamics"] < 1e-8
+    assert np.isnan(found["root"])
 
-    return ops.stack([value])
+
+@pytest.mark.slow
+def test_stage_functions_as_c_code(tmp_path) -> None:
+    """The C code, compiled, gives what the kernels give."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    problem = swingup(load("cartpole"), 5, "energy", Formulation("forward", "semi_implicit"))
+    names = problem.export_c(tmp_path / "stages.c")
+    assert len(names) == 5
+    assert len(set(names)) == 2
+    library = tmp_path / "stages.so"
+    subprocess.run([compiler, "-shared", "-fPIC", tmp_path / "stages.c", "-o", library, "-lm"], check=True)
+    import casadi
+
+    kernels = transcribe(problem).functions.batches[0][1]
+    given = [np.array(part) for part in ([0.1, -3.0, 0.2, 0.3], [2.0], [3.7], [0.25])]
+    found = casadi.external(names[0], str(library))(*given)
+    flat = np.concatenate([np.asarray(part).ravel() for part in found])
+    np.testing.assert_allclose(flat, kernels.values(*(part[None] for part in given))[0], rtol=1e-12, atol=1e-12)
+
+
+def _longer(tree, parameters):
+    coms = ops.zeros(tree.coms.shape, like=parameters["length"]) + tree.coms
+    coms[1, 2] = parameters["length"]
+    return replace(tree, coms=coms)
+
+
+def _swing_of(length: tuple[float, float], stiffness: float, dynamics: Formulation) -> Problem:
+    robot = load("cartpole")
+    problem = Problem(robot, formulation=dynamics)
+    problem.phase("swing", (), 20, 2.0)
+    problem.start(robot.q_of({"swing": -1.0}))
+    problem.end(robot.q_of({"swing": 1.0}))
+    problem.parameter("length", *length)
+    problem.parameter("stiffness", stiffness, stiffness)
+    spring = lambda node: ops.stack([0.0, -node.parameters["stiffness"] * node.y[1]])  # noqa: E731
+    problem.design(_longer, spring, key=("length and spring",))
+    problem.cost("torque")
+    return problem
+
+
+@pytest.mark.slow
+def test_length_and_spring_are_free_and_their_gradients_right() -> None:
+    """Forward and inverse dynamics choose one length; sensitivities are those of problems solved again."""
+    options, forward = SolverOptions(tolerance=1e-9), Formulation("forward", "rk4", "plc")
+    best = [
+        _swing_of((0.2, 0.6), 0.3, form).solve(options=options) for form in (forward, Formulation("inverse", "radau"))
+    ]
+    assert all(solution.success for solution in best)
+    assert best[0].parameters["length"] == pytest.approx(best[1].parameters["length"], rel=1e-3)
+    assert best[0].tree.coms[1, 2] == best[0].parameters["length"]
+    assert best[0].sensitivities["length"] == pytest.approx(0.0, abs=1e-6)
+
+    def cost(length: float, stiffness: float) -> float:
+        return _swing_of((length, length), stiffness, forward).solve(options=options).objective
+
+    h, here = 1e-4, _swing_of((0.4, 0.4), 0.3, forward).solve(options=options)
+    assert here.success
+    assert here.sensitivities["length"] == pytest.approx((cost(0.4 + h, 0.3) - cost(0.4 - h, 0.3)) / (2 * h), rel=1e-3)
+    slope = (cost(0.4, 0.3 + h) - cost(0.4, 0.3 - h)) / (2 * h)
+    assert here.sensitivities["stiffness"] == pytest.approx(slope, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +229,25 @@ def test_bad_guess_is_refused_before_anything_is_compiled() -> None:
         transcribe(problem)
     with pytest.raises(UnknownNameError, match="flight"):
         problem.cost("torque", phases=["flight"])
+
+
+def test_too_little_time_is_named_and_how_much_is_missing() -> None:
+    """From rest to rest over 1 m with 2 N and 1 kg takes √2 s: 1 s is too little, by 0.41 s, or by 2 N."""
+    problem = Problem(_slider(), formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 40, 1.0)
+    problem.start([0.0])
+    problem.end([1.0])
+    problem.cost("torque")
+    solution = problem.solve()
+    found = solution.explain()
+    assert not solution.success
+    assert {"duration @ go", "force limit @ go", "position at the end"} <= set(found.names)
+    alone = {member.name: member.alone for member in found.conflict}
+    assert alone["duration @ go"].amount == pytest.approx(0.41, abs=0.1)
+    assert alone["duration @ go"].unit == "s"
+    assert alone["force limit @ go"].amount == pytest.approx(2.0, rel=0.1)
+    assert alone["position at the end"].amount == pytest.approx(0.5, rel=0.1)  # F T² / 4m
+    assert "duration @ go" in solution.trouble
 
 
 @pytest.mark.slow

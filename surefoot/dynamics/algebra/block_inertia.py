@@ -205,8 +205,8 @@ def _split(body: Body) -> tuple[Body, dict[str, Any]]:
 def _off_the_axis(body: Body) -> tuple[Body, dict[str, Any]]:
     """What is left of a body on a hinge without the mass, first and second moments that can lie on the axis."""
     e, I = body.axis, body.inertia  # noqa: E741
-    along = float(body.moment @ e)
-    second = float(0.5 * np.trace(I) - e @ I @ e)
+    along = body.moment @ e
+    second = 0.5 * np.trace(I) - e @ I @ e
     rod = second * (np.eye(3) - np.outer(e, e))
     left = replace(body, mass=0.0, moment=body.moment - along * e, inertia=_flat(e, I - rod))
     return left, {"mass": body.mass, "moment": along * e, "inertia": packed(rod)}

@@ -52,24 +52,36 @@ def bodies(tree: Tree) -> tuple[Body, ...]:
 
 
 def _body(tree: Tree, i: int) -> Body:
-    mass, com = float(tree.masses[i]), tree.coms[i]
+    mass, com, placement = (_plain(part[i]) for part in (tree.masses, tree.coms, tree.placements))
     follows = tree.mimic_source[i] >= 0
     return Body(
         kind=tree.kinds[i],
-        R=snapped(tree.placements[i, :3, :3]),
-        p=tree.placements[i, :3, 3],
+        R=snapped(_plain(placement[:3, :3])),
+        p=_plain(placement[:3, 3]),
         axis=snapped(tree.axes[i]),
         pitch=float(tree.pitches[i]),
         mass=mass,
         moment=mass * com,
-        inertia=tree.inertias[i] - mass * (skew(com) @ skew(com)),
+        inertia=_plain(tree.inertias[i]) - mass * (skew(com) @ skew(com)),
         ratio=float(tree.mimic_ratio[i]) if follows else 1.0,
         offset=float(tree.mimic_offset[i]) if follows else 0.0,
     )
 
 
+def _plain(part: Any) -> Any:
+    """A part of a tree as float numbers, unless it holds symbols."""
+    entries = np.asarray(part)
+    if any(isinstance(entry, ops.Symbol) for entry in entries.flat):
+        return part
+    return float(entries) if entries.ndim == 0 else entries.astype(float)
+
+
 def snapped(values: Array) -> Array:
     """Entries of rotations and axes within rounding of 0 and ±1, made exact, so that tracing can fold them."""
+    if ops.is_symbolic(values):
+        return np.array([x if isinstance(x, ops.Symbol) else snapped(np.float64(x)) for x in values.flat]).reshape(
+            values.shape
+        )
     near = np.round(values)
     return np.where(np.abs(values - near) <= _SNAP, near, values)
 

@@ -20,7 +20,7 @@ from surefoot.motion import Obstacle, World
 from surefoot.ocp.node import Node
 from surefoot.ocp.shape import Block
 from surefoot.ops import Array as AnyArray
-from surefoot.robot import BodyVolume, Robot
+from surefoot.robot import BodyVolume, Robot, Tree
 
 Pair = tuple[str, str]
 VolumePair = tuple[BodyVolume, BodyVolume]
@@ -68,28 +68,25 @@ def distance_block(robot: Robot, name: str, volumes: Sequence[VolumePair], margi
     """
     is_curved = all(len(x.volume.vertices) < 3 for both in volumes for x in both)
     key = ("apart", *(_numbers(x) for both in volumes for x in both))
-    at_home = np.asarray(distances(robot, np.array(robot.home), volumes), dtype=float)
+    at_home = np.asarray(distances(robot.tree, np.array(robot.home), volumes), dtype=float)
     block = Block(name, _rows(volumes), "row", key=key, of_posture=True, is_curved=is_curved)
     return block, np.minimum(margin, at_home - _ROOM)
 
 
 def _rows(volumes: Sequence[VolumePair]) -> Callable[[Node], AnyArray]:
-    return lambda node: distances(node.robot, node.q, volumes)
+    return lambda node: distances(node.tree, node.q, volumes)
 
 
-def distances(robot: Robot, q: Any, volumes: Sequence[VolumePair]) -> AnyArray:
+def distances(tree: Tree, q: Any, volumes: Sequence[VolumePair]) -> AnyArray:
     """Distances (m,) of volumes [m], smooth and not above the exact ones.
 
     Args:
-        robot: The robot.
+        tree: The robot.
         q: (nq,) configuration, also of symbols.
         volumes: Pairs of volumes.
     """
     return ops.stack(
-        [
-            volume_distance(robot.tree, q, a, b, BLUR).distance - excess(a.volume.radius + b.volume.radius)
-            for a, b in volumes
-        ]
+        [volume_distance(tree, q, a, b, BLUR).distance - excess(a.volume.radius + b.volume.radius) for a, b in volumes]
     )
 
 
@@ -202,7 +199,7 @@ def obstacle_rows(
         )
         found = []
         for item in volumes:
-            T = frame_placement(node.robot.tree, Frame(item.body), node.q)
+            T = frame_placement(node.tree, Frame(item.body), node.q)
             points = [T[:3, :3] @ vertex + T[:3, 3] for vertex in item.volume.vertices]
             radius = item.volume.radius + _ROUND
             for edge in _edges(points):

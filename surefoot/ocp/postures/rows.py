@@ -59,9 +59,10 @@ class PostureRows:
 
     def _compiled(self, name: str, function: Any, shapes: dict[str, tuple[int, ...]]) -> Kernel:
         key, s = self.block.key, self.structure
-        if key is None:
+        design = None if s.design is None else s.design.key
+        if key is None or (s.design is not None and design is None):
             return compile_function(name, function, shapes)
-        own = (name, repr((key, s.parameters, self.rows.stop - self.rows.start)), _text_of(self.block.function))
+        own = (name, repr((key, design, s.parameters, self.rows.stop - self.rows.start)), _text_of(self.block.function))
         return compile_function(name, function, shapes, identity=(*own, *robot_identity(s.robot)))
 
     @functools.cached_property

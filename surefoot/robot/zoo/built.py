@@ -159,7 +159,9 @@ BUILT: dict[str, Builder] = {
         flags=("arms7", "soles"),
     ),
     "humanoid": Builder(
-        "1.58 m, 58 kg, 30 joints, with rigid or elastic ankles (after Koch)", humanoid, flags=("elastic-ankle",)
+        "1.58 m, 58 kg, 30 joints, with rigid or elastic ankles (after Koch)",
+        humanoid,
+        flags=("elastic-ankle", "vertical", "bushings"),
     ),
     "lola": Builder(
         "1.8 m, 60 kg, 24 geared drives, rigid or elastic (after Buschmann 2014)", lola, flags=("elastic",)

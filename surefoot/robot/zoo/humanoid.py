@@ -16,6 +16,9 @@ from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
 ANKLE_STIFFNESS = 2000.0  # N m/rad about roll and about pitch: our choice, 4 times what one foot needs to hold m g h
 ANKLE_DAMPING = 20.0  # N m s/rad: our choice; the rubber is well damped
+VERTICAL_STIFFNESS, VERTICAL_DAMPING = 5e5, 2e3  # N/m, N s/m: our choice; the weight presses the rubber by 1 mm
+BUSHING_STIFFNESS, BUSHING_DAMPING = 8.2e5, 8e3  # N/m, N s/m: our choice, about as stiff about roll and pitch
+BUSHINGS = ((0.04, 0.0), (-0.02, 0.035), (-0.02, -0.035))  # m: places of the bushings: our choice
 _SPEED = 6.0  # rad/s: our choice
 _LEG_ARMATURE, _ARM_ARMATURE = 0.10, 0.03  # kg m²: our choice, rotors behind harmonic drives
 _SOLE_X, _SOLE_Y, _ANKLE = (-0.105, 0.135), (-0.070, 0.070), 0.105  # m: our choice
@@ -38,6 +41,7 @@ _LEG = (
 _FOOT = (block(0.8, (0.24, 0.14, 0.03), (0.015, 0.0, -0.040), friction=0.7),)  # in a frame 0.05 m below the ankle
 _MOUNT = 0.050  # m from the ankle down to the foot's frame, where the rubber sits: our choice
 _BUSH = (block(0.1, (0.06, 0.06, 0.01), touches=False),)  # plate of the rubber, between the two passive hinges
+_HALF = (block(0.05, (0.06, 0.06, 0.005), touches=False),)  # half of it, where a slider comes first
 _ARM = (
     Segment("shoulder_pitch", "y", (0.0, 0.190, 0.290), (-180, 60), 60.0, "shoulder",
             (block(0.7, (0.08, 0.08, 0.08), (0.0, 0.010, 0.0), touches=False),)),
@@ -70,50 +74,95 @@ _PELVIS = (block(13.0, (0.20, 0.22, 0.110), (-0.010, 0.0, 0.115)),)  # heavy: it
 _BEND = 0.35  # rad, half the bend of the knees: our choice, away from stretched legs
 
 
-def humanoid(elastic_ankle: bool = False) -> Plan:
+def humanoid(elastic_ankle: bool = False, vertical: bool = False, bushings: bool = False) -> Plan:
     """30 driven joints, 36 degrees of freedom; contacts `left_foot` and `right_foot`, frames `left_palm`, `right_palm`.
 
     With an elastic ankle, each foot hangs on two passive hinges, 40 degrees of freedom in all, with
     τ = −K q − D dq/dt (Koch, (9.2), diagonal, no offset): K = `ANKLE_STIFFNESS` of its springs, D = `ANKLE_DAMPING` of
-    these joints.
+    these joints. With `vertical` it also yields along its axis, 42 degrees of freedom (Koch, (9.1), three coordinates
+    that do not depend on each other); with `bushings`, three upright bushings carry these coordinates together, for
+    small angles (Koch, (9.3)): each is a spring along z − x pitch + y roll at its place (x, y).
 
     Args:
         elastic_ankle: Whether there is rubber between ankle and foot.
+        vertical: Rubber with three coordinates.
+        bushings: Rubber as three bushings.
     """
+    slides = vertical or bushings
+    elastic_ankle = elastic_ankle or slides
     pelvis = link_of("pelvis", None, None, _PELVIS)
-    leg = [*limb("left_", "pelvis", _LEG, _SPEED, _LEG_ARMATURE), *_foot(elastic_ankle)]
+    leg = [
+        *limb("left_", "pelvis", _LEG, _SPEED, _LEG_ARMATURE),
+        *_foot(elastic_ankle, slides, 0.0 if bushings else 1.0),
+    ]
     trunk = limb("", "pelvis", _TRUNK, _SPEED, _LEG_ARMATURE)
     head = limb("", "torso", _HEAD, _SPEED, _ARM_ARMATURE)
     arm = limb("left_", "torso", _ARM, _SPEED, _ARM_ARMATURE)
     links = (pelvis, *leg, *mirrored(leg), *trunk, *head, *arm, *mirrored(arm))
-    passive = frozenset(f"{side}_flex_{axis}" for side in ("left", "right") for axis in ("roll", "pitch"))
+    passive = frozenset(f"{side}_flex_{axis}" for side in ("left", "right") for axis in _flexible(slides))
     frames = tuple(
         NamedFrame(f"{side}_palm", f"{side}_hand", placement((0.0, 0.0, -0.07))) for side in ("left", "right")
     )
     contacts = tuple(flat_sole(f"{s}_foot", _SOLE_X, _SOLE_Y, _MOUNT - _ANKLE) for s in ("left", "right"))
     home = both_sides({"hip_pitch": -_BEND, "knee": 2.0 * _BEND, "ankle_pitch": -_BEND, "elbow": -0.5})
-    names = sorted(passive) if elastic_ankle else []
     parts = Parts(
-        frames=frames, contacts=contacts, drives=drives_of(links, passive), home=home, notes=_notes(elastic_ankle),
-        springs=tuple(Spring(name, {name: 1.0}, ANKLE_STIFFNESS) for name in names),
+        frames=frames, contacts=contacts, drives=drives_of(links, passive), home=home,
+        notes=_notes(elastic_ankle, slides, bushings),
+        springs=_springs(sorted(passive), bushings) if elastic_ankle else (),
     )  # fmt: skip
-    return Plan("humanoid-elastic-ankle" if elastic_ankle else "humanoid", links, "floating", parts)
+    kind = "-bushings" if bushings else "-vertical" if vertical else ""
+    return Plan(f"humanoid-elastic-ankle{kind}" if elastic_ankle else "humanoid", links, "floating", parts)
 
 
-def _foot(elastic: bool) -> list[Link]:
-    """The left foot, fixed to the ankle or on two passive hinges (roll, then pitch)."""
+def _flexible(slides: bool) -> tuple[str, ...]:
+    return ("vertical", "roll", "pitch") if slides else ("roll", "pitch")
+
+
+def _springs(joints: list[str], bushings: bool) -> tuple[Spring, ...]:
+    """One for each passive joint, or three bushings for each foot."""
+    if not bushings:
+        return tuple(
+            Spring(name, {name: 1.0}, VERTICAL_STIFFNESS if name.endswith("vertical") else ANKLE_STIFFNESS)
+            for name in joints
+        )
+    return tuple(
+        Spring(
+            f"{side}_bushing_{k + 1}",
+            {f"{side}_flex_vertical": 1.0, f"{side}_flex_pitch": -x, f"{side}_flex_roll": y},
+            BUSHING_STIFFNESS, BUSHING_DAMPING,
+        )
+        for side in ("left", "right")
+        for k, (x, y) in enumerate(BUSHINGS)
+    )  # fmt: skip
+
+
+def _foot(elastic: bool, slides: bool, damped: float) -> list[Link]:
+    """The left foot, fixed to the ankle or on two passive hinges (roll, then pitch), after a slider where it has one.
+
+    Joints have dampers of their own, times `damped`.
+    """
     below = (0.0, 0.0, -_MOUNT)
     if not elastic:
         return [
             link_of("left_foot", "left_ankle", Joint("left_foot_mount", "fixed", placement(below)), (*_FOOT, *_BUSH))
         ]
-    roll = replace(hinge("left_flex_roll", "x", below, (-10, 10), 0.0, _SPEED), damping=ANKLE_DAMPING)
-    pitch = replace(hinge("left_flex_pitch", "y", (0.0, 0.0, 0.0), (-10, 10), 0.0, _SPEED), damping=ANKLE_DAMPING)
-    return [link_of("left_bush", "left_ankle", roll, _BUSH), link_of("left_foot", "left_bush", pitch, _FOOT)]
+    here, loss = (0.0, 0.0, 0.0), damped * ANKLE_DAMPING
+    roll = replace(hinge("left_flex_roll", "x", here if slides else below, (-10, 10), 0.0, _SPEED), damping=loss)
+    pitch = replace(hinge("left_flex_pitch", "y", here, (-10, 10), 0.0, _SPEED), damping=loss)
+    foot = link_of("left_foot", "left_bush", pitch, _FOOT)
+    if not slides:
+        return [link_of("left_bush", "left_ankle", roll, _BUSH), foot]
+    slider = Joint(
+        "left_flex_vertical", "prismatic", placement(below), lower=-0.01, upper=0.01, velocity=1.0, effort=0.0,
+        damping=damped * VERTICAL_DAMPING,
+    )  # fmt: skip
+    return [link_of("left_plate", "left_ankle", slider, _HALF), link_of("left_bush", "left_plate", roll, _HALF), foot]
 
 
-def _notes(elastic: bool) -> tuple[Finding, ...]:
+def _notes(elastic: bool, slides: bool, bushings: bool) -> tuple[Finding, ...]:
     if not elastic:
         return ()
-    what = f"passive, with a spring of {ANKLE_STIFFNESS:g} N m/rad"
-    return tuple(Finding("note", f"{side}_flex_roll, {side}_flex_pitch", what) for side in ("left", "right"))
+    what = f"a spring of {ANKLE_STIFFNESS:g} N m/rad" + (f" or {VERTICAL_STIFFNESS:g} N/m" if slides else "")
+    what = f"passive, with {f'three bushings of {BUSHING_STIFFNESS:g} N/m' if bushings else what}"
+    names = [", ".join(f"{side}_flex_{axis}" for axis in _flexible(slides)) for side in ("left", "right")]
+    return tuple(Finding("note", name, what) for name in names)

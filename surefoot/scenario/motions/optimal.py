@@ -106,7 +106,6 @@ def _plan(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
     metrics["active_limits"] = ", ".join(f"{name} ({count})" for name, count in list(found.active.items())[:12])
     if np.isfinite(found.defect):
         metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
-    trouble = None if solution.success else f"the solver did not converge: {solution.staged.message}"
     motion = solution.trajectory
     is_step = solution.problem.coupling is not None
     if is_step:
@@ -116,7 +115,7 @@ def _plan(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
     return Plan(
         motion,
         metrics,
-        trouble,
+        solution.trouble,
         _curves(solution, motion),
         partial(_judge, motion),
         solution.feedback(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import scipy.sparse as sparse
@@ -14,7 +15,11 @@ from surefoot.solvers.staged.sparse_form import SparseForm, all_constraints, con
 
 
 def explain_conflict(
-    problem: StagedProblem, w: Array, group_of: Callable[[str], str] | None = None, place: str = ""
+    problem: StagedProblem,
+    w: Array,
+    group_of: Callable[[str], str] | None = None,
+    bound_of: Callable[[int], str] | None = None,
+    unit_of: Callable[[str], str] | None = None,
 ) -> Explanation:
     """Which groups of rows conflict near a point, and the least that they would have to yield.
 
@@ -25,7 +30,9 @@ def explain_conflict(
         problem: The staged program.
         w: Where a solver ended with the outcome "infeasible".
         group_of: From the name of a row to that of its group; by default rows of one name are one group.
-        place: Where or when, for the sentence.
+        bound_of: From the number of a variable with bounds to the name of its group; by default fixed variables are one
+            group, and bounds another.
+        unit_of: From the name of a group to the unit of its rows.
     """
     derivatives = problem.functions.derivatives(w)
     J = SparseForm(problem).jacobian_matrix(derivatives).tocsr()
@@ -37,13 +44,19 @@ def explain_conflict(
     groups = [Group("dynamics", J[:gaps], -g[:gaps], -g[:gaps], may_relax=False)] if gaps else []
     for name, at in _groups(problem, group_of or str).items():
         groups.append(Group(name, J[at], (lower - g)[at], (upper - g)[at]))
-    fixed = problem.lower == problem.upper
-    bounded = np.isfinite(problem.lower) | np.isfinite(problem.upper)
-    for name, chosen in (("fixed variables", fixed), ("bounds of variables", ~fixed & bounded)):
-        if chosen.any():
-            one = sparse.eye_array(len(w), format="csr")[np.flatnonzero(chosen)]
-            groups.append(Group(name, one, (problem.lower - w)[chosen], (problem.upper - w)[chosen]))
-    return explain(groups, place=place)
+    one = sparse.eye_array(len(w), format="csr")
+    for name, at in _bounds(problem, bound_of).items():
+        groups.append(Group(name, one[at], (problem.lower - w)[at], (problem.upper - w)[at]))
+    return explain([group if unit_of is None else replace(group, unit=unit_of(group.name)) for group in groups])
+
+
+def _bounds(problem: StagedProblem, bound_of: Callable[[int], str] | None) -> dict[str, list[int]]:
+    """Numbers of the variables of each group of bounds."""
+    out: dict[str, list[int]] = {}
+    for k in np.flatnonzero(np.isfinite(problem.lower) | np.isfinite(problem.upper)).tolist():
+        usual = "fixed variables" if problem.lower[k] == problem.upper[k] else "bounds of variables"
+        out.setdefault(usual if bound_of is None else bound_of(k), []).append(k)
+    return out
 
 
 def _groups(problem: StagedProblem, group_of: Callable[[str], str]) -> dict[str, list[int]]:

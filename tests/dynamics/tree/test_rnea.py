@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.dynamics import generalized_gravity, nonlinear_effects, rnea
+from surefoot.dynamics import aba, generalized_gravity, nonlinear_effects, rnea
 from surefoot.dynamics.tree import RNEA
 from surefoot.dynamics.tree.rnea import net_wrench
 from surefoot.kinematics.recursion.bodies import bodies
@@ -112,3 +114,19 @@ def test_few_operations(name, most):
 def test_gravity_alone_folds_what_velocities_need():
     robot = robot_named("g1")
     assert operations(lambda q: generalized_gravity(robot.tree, q), robot.nq) <= 800
+
+
+@pytest.mark.parametrize("algorithm", [rnea, aba])
+def test_masses_lengths_and_placements_can_be_symbols(algorithm):
+    """Every number of a tree may be traced, as free parameters of a robot are."""
+    robot = armed()
+    q, v, a = state(robot, 5)
+    names = ("masses", "coms", "inertias", "placements", "armature")
+    parts = [np.array(getattr(robot.tree, name)) for name in names]
+
+    def changed(q, v, a, *flat):
+        given = {name: x.reshape(part.shape) for name, x, part in zip(names, flat, parts, strict=True)}
+        return algorithm(replace(robot.tree, **given), q, v, a)
+
+    scaled = [1.1 * part.ravel() for part in parts[:3]] + [part.ravel() for part in parts[3:]]
+    assert_same(traced(changed, q, v, a, *scaled), changed(q, v, a, *scaled), 1e-12)

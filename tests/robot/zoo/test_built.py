@@ -8,7 +8,7 @@ from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.geometry import convex_hull
 from surefoot.robot.build.contact_search import find_contacts
 from surefoot.robot.zoo.built import BUILT, build
-from surefoot.robot.zoo.humanoid import ANKLE_DAMPING, ANKLE_STIFFNESS
+from surefoot.robot.zoo.humanoid import ANKLE_DAMPING, ANKLE_STIFFNESS, BUSHING_STIFFNESS, BUSHINGS
 from surefoot.spatial import inertia
 from tests.robot.zoo.standing import com, corners_in_world, height, overlapping_pairs, static_torques, support_margin
 
@@ -27,6 +27,7 @@ SIZES = {  # name: nq, nv, nu, bodies, mass [kg]
     "small-humanoid": (27, 26, 20, 21, 7.0), "small-humanoid:arms7": (33, 32, 26, 27, 7.0),
     "small-humanoid:soles": (27, 26, 20, 21, 7.0), "small-humanoid:arms7:soles": (33, 32, 26, 27, 7.0),
     "humanoid": (37, 36, 30, 31, 58.0), "humanoid:elastic-ankle": (41, 40, 30, 35, 58.0),
+    "humanoid:vertical": (43, 42, 30, 37, 58.0), "humanoid:elastic-ankle:bushings": (43, 42, 30, 37, 58.0),
     "lola": (31, 30, 24, 25, 60.0), "lola:elastic": (31, 30, 24, 25, 60.0),
 }  # fmt: skip
 LEGGED = ["biped", "hexapod", "small-humanoid", "small-humanoid:arms7", "small-humanoid:soles", "humanoid",
@@ -154,6 +155,20 @@ def test_elastic_ankles():
     assert [note.level for note in robot.notes] == ["note", "note"]
     rigid = ROBOTS["humanoid"]
     np.testing.assert_allclose(com(robot, robot.home), com(rigid, rigid.home), atol=1e-12)
+
+
+def test_bushings_are_springs_at_their_places():
+    """Forces of three bushings, each along the way of its own place, do the work of the coordinates."""
+    robot = ROBOTS["humanoid:elastic-ankle:bushings"]
+    bent = {"left_flex_vertical": -1e-3, "left_flex_roll": 4e-3, "left_flex_pitch": -6e-3}
+    tau = robot.passive_forces(robot.q_of(bent), np.zeros(robot.nv))
+    rows = [int(robot.tree.v_index[robot.tree.joint_names.index(name)]) for name in bent]
+    places = np.array([[x, y, 0.0] for x, y in BUSHINGS])
+    turn = np.array([bent["left_flex_roll"], bent["left_flex_pitch"], 0.0])
+    forces = -BUSHING_STIFFNESS * (bent["left_flex_vertical"] + np.cross(turn, places)[:, 2])
+    moments = np.cross(places, forces[:, None] * [0.0, 0.0, 1.0]).sum(axis=0)
+    np.testing.assert_allclose(tau[rows], [forces.sum(), *moments[:2]], rtol=1e-12)
+    assert robot.passive_forces(robot.home, np.zeros(robot.nv))[rows] == pytest.approx(0.0)
 
 
 def test_gears_of_lola():
