@@ -6,6 +6,9 @@ wrenches of the contacts and closed chains in the directions that they tie. The 
     τ = S (Cᵀ M C u̇ + Cᵀ h − Cᵀ Jᵀ w)                                   [control.whole-body]
     0 = the same rows of what no drive moves (base and passive joints)
 
+Springs of passive joints count with the torque that they will have after T, f − k (T v + T²/2 v̇) − d T v̇: with that of
+now, the moment on a foot with an elastic ankle would be given, and arms and trunk would balance the robot.
+
     level 0   dynamics of what no drive moves, closed chains, torque limits, friction and tipping of the contacts
     level 1   joint limits and speeds, as accelerations that still let a joint stop
     level 2…  contacts and tasks:  J v̇ = acceleration + stiffness e + damping (velocity − J v) − J̇ v
@@ -61,6 +64,7 @@ class WholeBodySettings:
         joint_margin: Distance that is kept from joint limits [rad] or [m].
         stopping_time: Time over which a joint may go from its speed to the largest one that lets it stop [s].
         braking: Largest deceleration with which joints stop before their limits [rad/s²] or [m/s²].
+        spring_time: Time after which the springs of passive joints shall have the torque that is wanted [s].
         passes: Most sets of binding inequalities that are tried in a tick.
         seconds: Longest time of a solution [s]; no limit if omitted. With one, results depend on the machine.
     """
@@ -71,6 +75,7 @@ class WholeBodySettings:
     joint_margin: float = 0.03
     stopping_time: float = 0.02
     braking: float = 60.0
+    spring_time: float = 0.1
     passes: int = 400
     seconds: float | None = None
 
@@ -234,6 +239,8 @@ class WholeBodyRows:
         M = C.T @ crba(robot.tree, q) @ C
         passive = robot.spring_forces.torque(q, v) - np.array(robot.model.damping) * v
         h = C.T @ (nonlinear_effects(robot.tree, q, v) - passive)
+        stiffness, inertia = self._yielding(q)
+        h, M = h + stiffness @ v[self.kept], M + inertia
         held = sum(self.wrench[name].stop - self.wrench[name].start for name in self.contacts)
         closing = [(task, task.numbers) for task in self.loops]
         K = [task.jacobian(robot, q, target) for task, target in closing]
@@ -257,6 +264,20 @@ class WholeBodyRows:
             ops.concatenate([*upper, np.full(count, FREE)]),
             h[d],
         )
+
+    def _yielding(self, q: Array) -> tuple[Array, Array]:
+        """T K and T²/2 K + T D (k, k) of the springs between joints that no drive moves."""
+        springs, free = self.robot.spring_forces, np.zeros(len(self.kept))
+        free[self.undriven] = 1.0
+        shares = springs.shares @ self.C * free
+        length = q @ springs.positions.T
+        is_below = ops.where(ops.less(length, springs.rest[1]), 1.0, 0.0)
+        is_slack = is_below * ops.where(ops.less(springs.rest[0], length), 1.0, 0.0)
+        K = shares.T @ (((1.0 - is_slack) * springs.stiffness)[:, None] * shares)
+        own = free * (np.abs(shares).sum(axis=0) > 0.0) * np.array(self.robot.model.damping)[self.kept]
+        D = shares.T @ (springs.damping[:, None] * shares) + np.diag(own)
+        T = self.settings.spring_time
+        return T * K, 0.5 * T**2 * K + T * D
 
     def _torque_bounds(self, v: Array) -> tuple[Array, Array]:
         """Least and largest torques (nu,) at a speed: less than the limit only in the direction of the motion."""
