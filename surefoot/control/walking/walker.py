@@ -229,9 +229,10 @@ class WalkingController:
         return [local(pose, flat_pose(step.T)) for step in steps]
 
     def _stand_on(self, support: int, poses: Sequence[Array]) -> None:
-        yaw = self.ahead.anchor[3]
+        z, yaw = self.ahead.anchor[2:]
         self.ahead.stand_on(support, poses)
         self._feedback.turn(yaw - self.ahead.anchor[3])
+        self._height += z - self.ahead.anchor[2]
 
     def _lift_off(self, poses: Sequence[Array], duration: float) -> None:
         s, foot, self._hurry = self.settings, 1 - self.ahead.support, 0.0
@@ -295,9 +296,9 @@ class WalkingController:
 
     def _within_reach(self, dt: float) -> float:
         """Height of the centre of mass that the legs reach with the feet where they are, and where they land [m]."""
-        places = [self.ahead.other[:2], *(place[:2] for place in self.ahead.coming[:1])]
-        far = max(float(np.hypot(place[0], place[1])) for place in places)
-        wanted = min(self.settings.height, self._legs.height_over(far))
+        places = [self.ahead.other, *self.ahead.coming[:1]]
+        reached = [float(x[2]) + self._legs.height_over(float(np.hypot(x[0], x[1]))) for x in places]
+        wanted = min(self.settings.height, *reached)
         self._height += min(1.0, dt / _HEIGHT_TIME) * (wanted - self._height)
         return self._height
 

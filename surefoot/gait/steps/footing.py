@@ -11,7 +11,7 @@ from surefoot.motion import Footstep, GroundPlane, World
 
 __all__ = ["Footing"]
 
-_EDGE = 0.015  # ground that differs from a plane by more under a sole is an edge [m]
+_EDGE = 0.005  # ground that differs from a plane by more under a sole is an edge [m]
 _PROBES = 0.03  # distance of the points of a sole where the ground is looked at [m]
 _STEEP = np.cos(np.deg2rad(20.0))
 

@@ -1,6 +1,6 @@
 """The world: ground pieces, obstacles, objects, friction, gravity."""
 
-from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, stairs
+from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, blocks, stairs
 from surefoot.motion.world.surfaces import SurfaceMotion, surface_motion
 from surefoot.motion.world.terrain import NOWHERE, contact_planes
 from surefoot.motion.world.touchable import TouchableSurface, is_exposed, touchable_surfaces
@@ -18,6 +18,7 @@ __all__ = [
     "SurfaceMotion",
     "TouchableSurface",
     "World",
+    "blocks",
     "contact_planes",
     "in_world",
     "is_exposed",

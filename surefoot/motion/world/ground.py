@@ -157,6 +157,33 @@ def stairs(
     )
 
 
+def blocks(
+    count: tuple[int, int],
+    cell: float,
+    rise: float,
+    seed: int = 0,
+    origin: ArrayLike = (0.0, 0.0, 0.0),
+    friction: float | None = None,
+) -> tuple[GroundBox, ...]:
+    """Square blocks side by side, of random heights.
+
+    Args:
+        count: Along x and along y.
+        cell: Their edges [m].
+        rise: Largest height [m].
+        seed: Of the heights, uniform up to the largest.
+        origin: Corner with the least x and y, (3,) in world [m].
+        friction: Coulomb coefficient; None for that of the world.
+    """
+    corner, (nx, ny) = finite_array(origin, (3,), "origin of the blocks"), count
+    cell, rise = number(cell, "cell", positive=True), number(rise, "rise", positive=True)
+    heights = rise * (1.0 - np.random.default_rng(seed).random((nx, ny)))  # never 0
+    return tuple(
+        GroundBox((cell, cell, z), placement(corner + [(i + 0.5) * cell, (j + 0.5) * cell, 0.5 * z]), friction)
+        for (i, j), z in np.ndenumerate(heights)
+    )
+
+
 def _check_friction(friction: float | None) -> None:
     if friction is not None:
         number(friction, "friction of a ground piece")

@@ -47,7 +47,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
 
         with blaming("robot", "name"):
             feet_of(robot)
-    world = build_world(scenario.world, robot)
+    world = build_world(scenario.world, robot, scenario.simulation.seed)
     robot = under_gravity(robot, world.gravity)
     with blaming("motion"):
         plan = None if scenario.motion is None else planner_of(scenario.motion.kind)(scenario.motion, robot, world)

@@ -46,6 +46,8 @@ def build_walker(table: WalkTable, robot: Robot, world: World, q: Array) -> Walk
     Raises:
         NotSupportedError: The robot is not a biped, or cannot go there.
     """
+    if table.blind:
+        world = replace(world, ground=(GroundPlane(),))
     limits = StepLimits.of(robot)
     scale = limits.leg if table.unit == "leg" else 1.0
     with blaming("walk", "step"):

@@ -8,8 +8,10 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import one_of
+from surefoot.gait import StepLimits
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
+from surefoot.motion.world import blocks
 from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
@@ -17,19 +19,23 @@ from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, Wo
 
 __all__ = ["build_ground", "build_world", "missing_ground"]
 
+_LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
 _TOLERATED_DEPTH = 0.005  # [m]
 
 
-def build_world(table: WorldTable, robot: Robot) -> World:
+def build_world(table: WorldTable, robot: Robot, seed: int = 0) -> World:
     """The world.
 
     Args:
         table: What the scenario says.
         robot: The robot: one that stands gets level ground if the scenario has none. A planar or fixed base cannot be
             lifted out of the ground: a robot that is more than 5 mm inside it at home gets none.
+        seed: Of blocks without their own.
     """
+    with blaming("world", "unit"):
+        scale = StepLimits.of(robot).leg if table.unit == "leg" else 1.0
     with blaming("world", "ground"):
-        pieces = build_ground(table.ground, robot)
+        pieces = build_ground(table.ground, robot, scale, seed)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
         pieces = (GroundPlane(),)
     with blaming("world"):
@@ -54,14 +60,18 @@ def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
     return [f"no ground: at home the robot would be {_depth_at_home(robot):.3g} m inside it"]
 
 
-def build_ground(tables: list[GroundTable], robot: Robot | None = None) -> tuple[Ground, ...]:
+def build_ground(
+    tables: list[GroundTable], robot: Robot | None = None, scale: float = 1.0, seed: int = 0
+) -> tuple[Ground, ...]:
     """Pieces of ground.
 
     Args:
         tables: What the scenario says.
         robot: The robot, near whose contact surfaces they may be; without it, none is near one.
+        scale: Of all lengths.
+        seed: Of blocks without their own.
     """
-    return tuple(piece for item in tables for piece in _ground(item, robot))
+    return tuple(piece for item in tables for piece in _ground(item, robot, scale, seed))
 
 
 def _could_stand(robot: Robot) -> bool:
@@ -79,16 +89,17 @@ def _depth_at_home(robot: Robot) -> float:
     return max(0.0, -min((float(cloud[:, 2].min()) for cloud in points), default=0.0))
 
 
-def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
+def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
     keys = {"kind", "position", "yaw", "rpy", "near"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
+    given |= {key: np.multiply(scale, given[key]).tolist() for key in _LENGTHS & given.keys()}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
         case "box":
             turn = table.rpy or (0.0, 0.0, table.yaw or 0.0)
-            pose = placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn))
+            pose = placement(scale * np.array(table.position or (0.0, 0.0, 0.0)), pin.rpy.rpyToMatrix(*turn))
             if table.near is not None and robot is not None:
                 pose = _near(table.near, robot) @ pose
             return [GroundBox(pose=pose, **given)]
@@ -96,6 +107,8 @@ def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
             return list(stairs(**given))
         case "height_field":
             return [HeightField(**given)]
+        case "blocks":
+            return list(blocks(**{"seed": seed, **given}))
 
 
 def _near(contact: str, robot: Robot) -> np.ndarray:

@@ -46,6 +46,7 @@ class WalkTable(Table):
         double: Time on two feet between steps [s]; default: from the height of the centre of mass.
         lift: Height of the swing foot [m]; default: a share of the leg length.
         height: Of the centre of mass [m]; default: what the legs reach for the longest step.
+        blind: Whether the controller takes the ground for level, whatever it is.
     """
 
     goal: Vector | None = None
@@ -58,6 +59,7 @@ class WalkTable(Table):
     double: Annotated[float, Field(gt=0.0, le=3.0)] | None = None
     lift: Positive | None = None
     height: Positive | None = None
+    blind: bool = False
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

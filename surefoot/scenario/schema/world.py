@@ -11,6 +11,7 @@ from surefoot.scenario.table import Table, complaint
 
 __all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
 
+Blocks = Annotated[int, Field(ge=1, le=30)]
 Acceleration = Annotated[float, Field(ge=-1000.0, le=1000.0)]
 
 
@@ -28,13 +29,15 @@ class GroundTable(KindTable):
         rpy: Orientation of the box in place of `yaw`, for slopes: roll, pitch and yaw about the world axes [rad].
         near: Contact surface of the robot from which, at home, position and yaw count, x to where the robot looks.
         steps: Number of steps.
-        rise: Height of a step [m].
+        rise: Height of a step, or largest height of blocks [m].
         run: Depth of a step [m].
         width: Of the stairs [m].
         start: Midpoint of the lower edge of the first step [m].
         heights: Rows along x of heights along y [m].
-        cell: Spacing of the grid points [m].
-        origin: Position of the first grid point [m].
+        cell: Spacing of the grid points, or edge of the blocks [m].
+        origin: Position of the first grid point or block [m].
+        count: Number of blocks along x and along y.
+        seed: Of the heights of blocks; default: that of the run.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -42,20 +45,23 @@ class GroundTable(KindTable):
         "box": "a box to stand on, to lean on or to bump into, upright or sloped",
         "stairs": "stairs that ascend along x",
         "height_field": "a grid of heights",
+        "blocks": "square blocks side by side, of random heights",
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
         "box": {"size", "position", "yaw", "rpy", "near"},
         "stairs": {"steps", "rise", "run", "width", "start"},
         "height_field": {"heights", "cell", "origin"},
+        "blocks": {"count", "cell", "rise", "origin", "seed"},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {
         "box": {"size"},
         "stairs": {"steps", "rise", "run"},
         "height_field": {"heights", "cell"},
+        "blocks": {"count", "cell", "rise"},
     }
 
-    kind: Literal["plane", "box", "stairs", "height_field"]
+    kind: Literal["plane", "box", "stairs", "height_field", "blocks"]
     friction: Friction | None = None
     point: Vector | None = None
     normal: Vector | None = None
@@ -72,6 +78,8 @@ class GroundTable(KindTable):
     heights: list[list[float]] | None = None
     cell: Positive | None = None
     origin: Vector | None = None
+    count: Annotated[tuple[Blocks, Blocks], Strict(False)] | None = None
+    seed: Annotated[int, Field(ge=0)] | None = None
 
     @model_validator(mode="after")
     def _one_orientation(self) -> Self:
@@ -150,6 +158,7 @@ class WorldTable(Table):
         gravity: In world [m/s²].
         empty: Whether there is no ground.
         ground: Pieces of ground; default: level ground at z = 0 for robots that stand, none for fixed-base robots.
+        unit: Of the lengths of `ground`: "m", or "leg" for the length of a leg of a biped.
         obstacles: Fixed obstacles that must not be touched, or only by feet and hands.
         objects: Movable objects.
     """
@@ -158,6 +167,7 @@ class WorldTable(Table):
     gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], Strict(False)] = (0.0, 0.0, -9.81)
     empty: bool = False
     ground: list[GroundTable] = []
+    unit: Literal["m", "leg"] = "m"
     obstacles: list[ObstacleTable] = []
     objects: list[ObjectTable] = []
 
