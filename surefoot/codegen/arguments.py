@@ -13,8 +13,6 @@ from surefoot.codegen.batch import span
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Arguments", "as_plain", "is_plain"]
-
 
 def is_plain(array: Any, dtype: np.dtype[Any]) -> bool:
     """Whether machine code can use the memory of an array as it is: contiguous, aligned, of native byte order.

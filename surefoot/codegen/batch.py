@@ -19,18 +19,6 @@ from surefoot.codegen.llvm import TILES, load_object
 from surefoot.codegen.spec import Spec
 from surefoot.errors import ShapeError
 
-__all__ = [
-    "BatchRunner",
-    "addresses",
-    "aligned_empty",
-    "from_tiles",
-    "make_spec",
-    "span",
-    "thread_count",
-    "tile_count",
-    "to_tiles",
-]
-
 _ALIGNMENT = 64
 _CACHE_SHARE = 20_000  # bytes of tiles that are worked on at a time: they should stay in the first-level cache
 _WORTH_A_THREAD = 200_000  # operations on vectors: some tens of microseconds, as long as waking a thread takes

@@ -18,8 +18,6 @@ from surefoot.codegen.llvm import vector_width
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Kernel"]
-
 
 class Kernel:
     """A compiled function; single states and batches have a build each, made or read from the cache on first use.

@@ -11,8 +11,6 @@ from surefoot.codegen.kernel import Kernel
 from surefoot.errors import NotSupportedError
 from surefoot.ops import Array
 
-__all__ = ["ReferenceKernel"]
-
 
 class ReferenceKernel(Kernel):
     """A `Kernel` that computes with numpy. It takes the same calls, but there are no tiles and nothing to bind."""

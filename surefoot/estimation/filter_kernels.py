@@ -20,8 +20,6 @@ from surefoot.robot import Robot
 from surefoot.spatial.so3 import skew
 from surefoot.spatial.stumpff import stumpff
 
-__all__ = ["Turn", "filter_kernels", "inertial_step", "move"]
-
 
 @dataclass(frozen=True, eq=False)
 class Turn:

@@ -8,8 +8,6 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.robot import Robot
 
-__all__ = ["BaseLayout", "EncodedJoints"]
-
 _PLANAR_ROWS = [0, 1, 5]  # of a twist: along x and y, about z
 
 

@@ -17,22 +17,6 @@ from surefoot.markup import Html
 from surefoot.motion import AuditResult, ContactSchedule, World
 from surefoot.robot import BodyVolume, Robot
 
-__all__ = [
-    "DataTable",
-    "EventMark",
-    "Evidence",
-    "Ghost",
-    "Outline",
-    "PlanePlot",
-    "Plot",
-    "Region",
-    "Verdict",
-    "capture_point",
-    "contact_activity",
-    "spans",
-    "with_layers",
-]
-
 Bound = float | Array
 
 

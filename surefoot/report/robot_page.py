@@ -14,8 +14,6 @@ from surefoot.report.page import html_page, html_table, report_page
 from surefoot.report.stick_figure import figure_svg
 from surefoot.robot import Inspection, Robot, load, zoo
 
-__all__ = ["robot_page", "write_robot_page", "write_zoo_page"]
-
 
 def write_robot_page(path: str | Path, inspection: Inspection) -> None:
     """Write the page to a file, whole or not at all.

@@ -17,8 +17,6 @@ from surefoot.robot import Robot, load
 from surefoot.robot.build import locked
 from surefoot.robot.model import under_gravity
 
-__all__ = ["RunFolder", "is_run_folder", "read_run", "robot_of_run"]
-
 _NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
 
 

@@ -19,7 +19,6 @@ from surefoot.robot import Robot
 if TYPE_CHECKING:
     from surefoot.ik.analysis import Workspace
 
-__all__ = ["section_svg", "workspace_page", "write_workspace_page"]
 
 _SIZE, _MARGIN, _KEY = 430, 44, 46  # px: width of the drawing, room for axes, room for the key below
 _COLOURS = np.array(  # dark to bright, equal steps of lightness: points of the map "viridis"

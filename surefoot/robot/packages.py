@@ -11,8 +11,6 @@ from surefoot.errors import FileFormatError
 from surefoot.files import is_file
 from surefoot.robot.xml_guard import read_xml
 
-__all__ = ["find_file"]
-
 _PATHS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")
 _MOST_NEIGHBOURS = 500
 _LEVELS = 4  # above the file whose neighbouring folders are looked at

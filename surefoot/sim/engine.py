@@ -16,8 +16,6 @@ from surefoot.robot import Robot
 from surefoot.sim.drives import Actuation, DrivenJoints, ideal_drives
 from surefoot.sim.measured import Balance, Touches
 
-__all__ = ["BaseEngine", "PhysicsEngine"]
-
 
 @runtime_checkable
 class PhysicsEngine(Protocol):

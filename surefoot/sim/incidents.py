@@ -17,8 +17,6 @@ from surefoot.robot import Robot
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.measured import WORLD, Touches
 
-__all__ = ["FallDetector", "Incident", "IncidentBook", "Kind"]
-
 LOW = 0.5
 """Share of the home height of the centre of mass below which a robot has fallen."""
 TILTED = np.deg2rad(60.0)

@@ -12,8 +12,6 @@ from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensors import Sensors, SensorSettings, TouchBits, Truth
 
-__all__ = ["Observer"]
-
 
 class Observer:
     """Makes the observations of one controller.

@@ -21,8 +21,6 @@ from surefoot.sim.incidents import FallDetector, IncidentBook
 from surefoot.sim.observer import Observer
 from surefoot.sim.sensors import Sensors, Truth
 
-__all__ = ["PARTS", "EstimateError", "Participant"]
-
 PARTS = ("sensors", "estimator", "controller", "solver")
 """Where a participant spends its time."""
 

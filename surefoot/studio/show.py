@@ -21,8 +21,6 @@ from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, repo
 from surefoot.robot import Robot, is_file_name, load, zoo
 from surefoot.words import counted
 
-__all__ = ["Shown", "in_notebook", "show"]
-
 _ROBOT_FILES = (".urdf", ".xml", ".mjcf", ".sdf")
 
 

@@ -31,8 +31,6 @@ from surefoot.geometry import Mesh
 from surefoot.motion import Obstacle
 from surefoot.robot import Robot
 
-__all__ = ["MeshOverlap", "Nearest", "check_collisions", "nearest_pair"]
-
 Pair = tuple[str, str]
 _MOST_PARTS = 40
 _CONFIRMED = 3000  # postures of pairs at which meshes are measured in all

@@ -19,8 +19,6 @@ from surefoot.report.page import report_page
 from surefoot.report.run_folder import RunFolder
 from surefoot.words import metric_label, share_text
 
-__all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
-
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'

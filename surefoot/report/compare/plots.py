@@ -13,8 +13,6 @@ from surefoot.report.evidence import Plot
 from surefoot.report.page import JointSeries, joint_positions, joint_velocities, torque_series
 from surefoot.report.run_folder import RunFolder
 
-__all__ = ["Quantity", "common_clock", "compare_plots", "held", "joint_quantities", "log_quantities", "on_clock"]
-
 
 def common_clock(times: Sequence[Array], most: int = 20_000, rate: float | None = None) -> Array:
     """Times (m,) from the first start to the last end [s], as fine as the finest run.

@@ -9,8 +9,6 @@ from typing import Any
 
 from surefoot.report.run_folder import RunFolder
 
-__all__ = ["Comparison", "DifferenceRow", "compare_runs", "difference_rows", "flattened", "run_names"]
-
 _TINY = 1e-12
 
 _NOT_COMPARED = ("schema", "versions", "study_metrics")

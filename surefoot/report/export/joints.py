@@ -13,8 +13,6 @@ from surefoot.motion import Trajectory
 from surefoot.motion.exchange import to_layout
 from surefoot.robot import Robot
 
-__all__ = ["JointTable", "joint_table", "nanoseconds"]
-
 _BILLION = 1_000_000_000
 
 

@@ -30,8 +30,6 @@ from surefoot.motion import Trajectory
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 
-__all__ = ["JOINT_STATE", "TF_MESSAGE", "WRENCH_STAMPED", "MessageLayout", "definition", "topic_name", "write_mcap"]
-
 _HEAD = b"\x00\x01\x00\x00"  # plain CDR, little endian
 
 

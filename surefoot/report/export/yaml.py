@@ -10,8 +10,6 @@ from surefoot.motion import Trajectory
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 
-__all__ = ["joint_trajectory_yaml", "write_joint_trajectory"]
-
 
 def write_joint_trajectory(path: str | Path, trajectory: Trajectory, robot: Robot) -> tuple[str, ...]:
     """Write a motion as YAML, whole or not at all.

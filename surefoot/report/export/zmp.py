@@ -14,8 +14,6 @@ from surefoot.report.evidence import Evidence, with_layers
 from surefoot.report.scene import poses
 from surefoot.robot import Robot
 
-__all__ = ["zmp_of_motion"]
-
 _LONGEST_GAP = 0.03  # [s] without load that is bridged: the first tick of a simulation has no forces yet
 
 

@@ -17,8 +17,6 @@ from surefoot.report.figures.figure import Area, Line, figure_svg
 from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["BalanceRegions", "balance_regions", "regions_page"]
-
 MOMENT = 0.104
 """Usual largest moment of angular momentum, as a share of M g z: 2 N m of 7 kg at 0.279 m (Nenchev & Konno, 5.6.1)."""
 LAGS = (0.02, 0.05, 0.1)

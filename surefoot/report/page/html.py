@@ -12,8 +12,6 @@ from surefoot.markup import Html, html, joined
 from surefoot.report.evidence import DataTable, Evidence
 from surefoot.words import metric_label
 
-__all__ = ["asset", "html_page", "html_table", "policy_html", "summary_html"]
-
 
 def asset(name: str) -> str:
     """The text of a style or script file of this room."""

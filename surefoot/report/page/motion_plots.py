@@ -13,10 +13,6 @@ from surefoot.motion import World
 from surefoot.report.evidence import Plot
 from surefoot.robot import Robot
 
-__all__ = ["JointSeries", "contact_plots", "energy_plots", "joint_plots", "joint_positions", "joint_velocities"]
-
-__all__ += ["momentum_plots", "motion_plots", "torque_series"]
-
 _SHOWN_TOGETHER = 6
 _STRAIGHT = ("prismatic", "translation")
 

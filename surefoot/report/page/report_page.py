@@ -24,8 +24,6 @@ from surefoot.report.page.plot_data import plots_data
 from surefoot.report.scene import frame_rows, scene_data
 from surefoot.words import counted
 
-__all__ = ["audit_data", "least_in_buckets", "plane_of_balance", "report_page", "support_regions", "write_report"]
-
 _POINTS = 160
 
 

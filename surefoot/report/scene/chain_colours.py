@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from surefoot.robot import Robot
 
-__all__ = ["Colour", "chain_colours", "trunk_bodies"]
-
 Colour = tuple[float, float, float, float]
 _TRUNK: Colour = (0.86, 0.88, 0.90, 1.0)
 _WORLD: Colour = (0.42, 0.45, 0.50, 1.0)

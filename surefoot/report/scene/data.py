@@ -20,8 +20,6 @@ from surefoot.report.scene.mesh import SceneMesh, collision_meshes, robot_meshes
 from surefoot.report.scene.shape_mesh import Triangles, decimated, shape_triangles, volume_triangles
 from surefoot.robot import Robot
 
-__all__ = ["field_triangles", "frame_rows", "mesh_data", "poses", "scene_data", "world_data"]
-
 _MOST_CELLS = 160
 _MOST_TRIANGLES = 4000
 

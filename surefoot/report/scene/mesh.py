@@ -17,8 +17,6 @@ from surefoot.report.scene.chain_colours import Colour, chain_colours
 from surefoot.report.scene.shape_mesh import Triangles, decimated, shape_triangles, shares, volume_triangles
 from surefoot.robot import Geometry, Robot
 
-__all__ = ["SceneMesh", "collision_meshes", "robot_meshes", "skeleton_triangles"]
-
 
 def skeleton_triangles(robot: Robot) -> list[tuple[int, Triangles]]:
     """Bodies (−1: the world) and the bones that they carry, in their frames.

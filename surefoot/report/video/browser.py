@@ -21,8 +21,6 @@ from surefoot.report.evidence import Evidence
 from surefoot.report.page import report_page
 from surefoot.report.video.camera import FilmSettings
 
-__all__ = ["Browser", "BrowserFilm", "browser_film", "find_browser", "open_browser"]
-
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--headless=new",

@@ -21,8 +21,6 @@ from surefoot.robot import placement
 from surefoot.sim.mujoco import Meshes, add_shape, add_world
 from surefoot.spatial import quaternion
 
-__all__ = ["MujocoFilm", "mujoco_film", "open_gl"]
-
 _BACKENDS = ("egl", "osmesa")
 _FIELD_OF_VIEW = 32.0  # [deg], vertical
 _ROOM = 1.12  # the ball that is framed, in sizes of the robot

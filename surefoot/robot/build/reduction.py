@@ -18,8 +18,6 @@ from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.robot.build.home import on_ground
 from surefoot.robot.model import Coupling, Limits, Robot, makes_robots, tree_of_model
 
-__all__ = ["locked"]
-
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
     "upperDryFrictionLimit", "lowerDryFrictionLimit", "rotorInertia", "rotorGearRatio",

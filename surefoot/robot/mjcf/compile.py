@@ -20,8 +20,6 @@ from surefoot.robot.model import Finding
 from surefoot.robot.urdf import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["compile_mjcf"]
-
 _STEP = "put the file there"
 
 

@@ -22,8 +22,6 @@ from surefoot.robot.mjcf.tree import (
 )
 from surefoot.robot.model import Drive
 
-__all__ = ["drives_of"]
-
 _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 

@@ -11,8 +11,6 @@ from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element
 from surefoot.words import listed
 
-__all__ = ["Remark", "grouped"]
-
 _SECTIONS = ("actuator", "tendon", "equality", "contact", "deformable")  # their children have tags of their own
 _MOST_NAMES = 5
 

@@ -26,8 +26,6 @@ from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_
 from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.spatial import quaternion, se3
 
-__all__ = ["Home", "MjcfRobot", "mjcf_links", "with_base"]
-
 
 @dataclass(frozen=True)
 class Home:

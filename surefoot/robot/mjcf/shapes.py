@@ -10,8 +10,6 @@ from surefoot.robot.mjcf.names import Names, pose
 from surefoot.robot.mjcf.notes import Remark
 from surefoot.robot.model import Geometry
 
-__all__ = ["BodyShapes", "excludes_of", "shapes_of", "world_note"]
-
 _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # of MuJoCo; a material goes before it
 BodyShapes = dict[int, list[Geometry]]
 

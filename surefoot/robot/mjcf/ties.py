@@ -10,8 +10,6 @@ from surefoot.robot.mjcf.notes import Remark
 from surefoot.robot.mjcf.tree import is_one_axis
 from surefoot.robot.model import Coupling, Loop, Spring, placement
 
-__all__ = ["springs_of", "ties_of"]
-
 _EQ = mujoco.mjtEq
 _SAME = 1e-6  # a ratio and its inverse are written with some six digits
 _POINT = (True, True, True, False, False, False)

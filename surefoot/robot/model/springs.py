@@ -14,8 +14,6 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array as Symbols
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["Spring", "SpringForces"]
-
 
 @dataclass(frozen=True)
 class Spring:

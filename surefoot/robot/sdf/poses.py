@@ -12,8 +12,6 @@ from surefoot.errors import FileFormatError, ModelError, one_of
 from surefoot.robot.model import placement
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["Frames", "text_of", "values_of"]
-
 _LARGEST = 1e12  # of lengths, masses and inertias: beyond it their products lose all meaning
 
 

@@ -21,8 +21,6 @@ from surefoot.robot.sdf.shapes import shapes_of
 from surefoot.robot.xml_guard import Element
 from surefoot.words import listed
 
-__all__ = ["SdfRobot", "sdf_links"]
-
 _KINDS: dict[str, JointKind] = {
     "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "ball": "spherical",
     "universal": "universal", "fixed": "fixed", "screw": "helical",

@@ -12,8 +12,6 @@ from surefoot.errors import ShapeError
 from surefoot.motion import Command, State
 from surefoot.robot import Robot
 
-__all__ = ["Actuation", "DrivenJoints", "ideal_drives"]
-
 
 @dataclass(slots=True, eq=False)
 class Actuation:

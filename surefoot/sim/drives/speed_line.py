@@ -11,8 +11,6 @@ from surefoot.arrays import Array
 from surefoot.robot import Drive
 from surefoot.sim.drives.group import DriveGroup, Flags, law, numbers
 
-__all__ = ["LineLimited", "SpeedCurve", "TorqueSpeed"]
-
 Sides = NDArray[np.int64]
 _BOTH = np.array([[-1.0], [1.0]])  # lower and upper
 

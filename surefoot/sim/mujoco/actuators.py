@@ -15,8 +15,6 @@ from surefoot.sim.drives import Actuation
 from surefoot.sim.mujoco.model import MujocoModel
 from surefoot.sim.mujoco.physics import Physics
 
-__all__ = ["Actuators"]
-
 Indices = NDArray[np.int64]
 Held = NDArray[np.int8]
 _PARTS = tuple(item.name for item in fields(Actuation))

@@ -23,8 +23,6 @@ from surefoot.robot import Loop, Robot, Spring
 from surefoot.sim.mujoco.inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
 from surefoot.spatial import so3
 
-__all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "equality_of", "quaternion_wxyz", "set_inertia"]
-
 _KINDS = (
     (frozenset(range(3)), mujoco.mjtEq.mjEQ_CONNECT),
     (frozenset(range(6)), mujoco.mjtEq.mjEQ_WELD),

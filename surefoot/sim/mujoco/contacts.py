@@ -15,8 +15,6 @@ from surefoot.sim.measured import OBJECT, WORLD, Touches, row_cross
 from surefoot.sim.mujoco.model import MujocoModel
 from surefoot.sim.mujoco.physics import Physics
 
-__all__ = ["ContactBook", "contact_forces"]
-
 Indices = NDArray[np.int64]
 _SIX = np.arange(6)
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded

@@ -24,8 +24,6 @@ from surefoot.sim.mujoco.physics import Physics, warnings_kept
 from surefoot.sim.mujoco.shapes import Progress
 from surefoot.sim.mujoco.world import object_name
 
-__all__ = ["MujocoEngine"]
-
 _UNMOVED = np.eye(4)
 
 

@@ -15,8 +15,6 @@ import mujoco
 from surefoot.errors import SimulationError
 from surefoot.sim.mujoco.model import MujocoScene, compiled
 
-__all__ = ["Physics", "warnings_kept"]
-
 
 class _Keeper(threading.local):
     """The list that collects in this thread; None outside `warnings_kept`."""

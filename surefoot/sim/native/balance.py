@@ -17,8 +17,6 @@ from surefoot.sim.native.kernels import SUMMED
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.touch import FREE
 
-__all__ = ["BalanceBook", "contact_wrench", "touches_of"]
-
 _LEAK = 0.1  # share of the energy turned over that may be missing
 _LEAST_LEAK = 1e-2  # [J/kg] that may always be missing: a millimetre of height
 

@@ -23,8 +23,6 @@ from surefoot.sim.native.manifold import BodyMotion, ContactPoint, body_motions,
 from surefoot.sim.native.touch import LinkTouch, Response
 from surefoot.spatial.so3 import skew
 
-__all__ = ["LOAD", "Contacts", "LinkContact", "contacts_of", "link_touch", "memory_size"]
-
 LOAD = 27
 """Numbers of a loaded body: wrench (6), and A (6), B (9), C (6) of its added inertia."""
 

@@ -17,8 +17,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.sim.native.touch import TINY, Anchored, Friction, LinkTouch, Regularised, Response, Scale, given
 
-__all__ = ["ContactLaw", "PenaltyPid", "Rigid", "SpringDamper", "ViscoElastic", "law_of"]
-
 
 class ContactLaw(Protocol):
     """What the native step needs of a law."""

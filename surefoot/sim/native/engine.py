@@ -29,8 +29,6 @@ from surefoot.sim.native.rigid import RigidMover
 from surefoot.sim.native.world import notes_of, object_robot, with_friction, with_ground
 from surefoot.spatial import se3
 
-__all__ = ["NativeEngine"]
-
 
 def _make_mover(
     robot: Robot, world: World | None, law: ContactLaw | Rigid, settings: Settings, holding: Holding

@@ -30,8 +30,6 @@ from surefoot.sim.native.manifold import (
 )
 from surefoot.sim.native.step import Layout, step_function
 
-__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "step_kernel", "step_of", "with_sums"]
-
 SUMMED = 7
 """Entries of `tally` that are summed up: works and impulse."""
 

@@ -20,18 +20,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import quaternion
 
-__all__ = [
-    "BodyMotion",
-    "ContactPoint",
-    "body_motions",
-    "carried_along",
-    "contact_points",
-    "drift",
-    "points_by_body",
-    "seen_at_start",
-    "tangent_rate",
-]
-
 
 def seen_at_start(tree: Tree, v: Array, a: Array) -> Array:
     """dv/dt (nv,) as seen in the axes that bodies have now.

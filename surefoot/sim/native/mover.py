@@ -28,8 +28,6 @@ from surefoot.sim.native.joints import DrivenRows, Force, Springs, at_start, hel
 from surefoot.sim.native.kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel, step_of
 from surefoot.sim.native.step import TALLY
 
-__all__ = ["HeldSurface", "Mover", "require_stable"]
-
 _SURE = 2.5  # |hλ| up to which damped modes do not grow
 _ROUNDING = 1e-9
 

@@ -20,21 +20,6 @@ from surefoot import ops
 from surefoot.errors import ShapeError
 from surefoot.ops import Array
 
-__all__ = [
-    "FREE",
-    "SLIDES",
-    "STICKS",
-    "TINY",
-    "Anchored",
-    "Friction",
-    "Hold",
-    "LinkTouch",
-    "Regularised",
-    "Response",
-    "Scale",
-    "given",
-]
-
 FREE, STICKS, SLIDES = 0.0, 1.0, 2.0
 """What a point does, as in Busenhart 1994, T6.16."""
 _EARTH = 9.81

@@ -13,8 +13,6 @@ from surefoot.ops import Array
 from surefoot.sim.mujoco import MujocoModel, build_mujoco, qpos_qvel, warnings_kept
 from surefoot.sim.rollouts.request import Request
 
-__all__ = ["MujocoRollout"]
-
 
 class MujocoRollout:
     """n copies in MuJoCo, ready to run.

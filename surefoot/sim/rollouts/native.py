@@ -35,8 +35,6 @@ from surefoot.sim.native import (
 )
 from surefoot.sim.rollouts.request import Request, RolloutSettings
 
-__all__ = ["NativeRollout", "RolloutStep", "Variant", "compiled_step"]
-
 _ROUNDS = 4  # sets of drives at their limits that a step tries; stiff humanoids settle in 4 in 99 of 100 steps
 
 

@@ -16,8 +16,6 @@ from surefoot.report import SceneMesh, robot_meshes
 from surefoot.robot import BodyVolume, Robot, is_file_name, load, zoo
 from surefoot.studio.safety import inside
 
-__all__ = ["RobotKey", "RobotStore"]
-
 _SUFFIXES = (".urdf", ".xml", ".mjcf")
 _MOST_FILES, _MOST_ROBOTS = 200, 12
 

@@ -18,8 +18,6 @@ from surefoot.scenario import read_scenario, read_world
 from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside
 
-__all__ = ["LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
-
 _MOTIONS = (".npz", ".npy", ".csv", ".parquet")
 _MOST = 200
 

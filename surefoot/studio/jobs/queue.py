@@ -17,8 +17,6 @@ from surefoot.motion import World
 from surefoot.processes import isolated_python
 from surefoot.studio.files import RobotKey
 
-__all__ = ["Job", "JobQueue", "Listener"]
-
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 _KEPT = 20
 _PATIENCE = 20.0

@@ -18,8 +18,6 @@ from typing import Any
 from surefoot.errors import SurefootError
 from surefoot.words import counted, verdict_text
 
-__all__ = ["Teller", "main", "perform"]
-
 _FRAME_PERIOD = 0.06
 """Time between two reported postures [s]."""
 

@@ -17,8 +17,6 @@ from surefoot.studio.panels.inputs import add_html, table_html
 from surefoot.studio.safety import inside
 from surefoot.words import counted
 
-__all__ = ["AuditPanel", "items_table"]
-
 _MOST = 12
 _MARKS = {"passed": "✓", "failed": "✗", "remark": "!", "skipped": "–"}
 

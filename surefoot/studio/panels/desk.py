@@ -20,8 +20,6 @@ from surefoot.studio.files import RobotKey, RobotStore
 from surefoot.studio.jobs import Job, JobQueue, Mailbox, Work
 from surefoot.studio.scene import Stage
 
-__all__ = ["Desk"]
-
 
 class Desk(ABC):
     """Where panels get what they need, and ask for what concerns the others. All work is done by one thread.

@@ -16,8 +16,6 @@ from pydantic.fields import FieldInfo
 from surefoot.scenario import KindTable, Scenario
 from surefoot.tables import toml_text
 
-__all__ = ["DEFAULT", "FormField", "form_fields", "inline_toml", "override_text"]
-
 Kind = Literal["switch", "choice", "whole", "number", "text", "toml"]
 _HIDDEN = {"name", "description"}
 _SWITCH = ("true", "false")

@@ -9,8 +9,6 @@ import viser
 
 from surefoot.markup import Html, html, joined
 
-__all__ = ["add_html", "set_html", "set_options", "set_value", "table_html"]
-
 
 def add_html(gui: viser.GuiApi, content: Html | None = None) -> viser.GuiHtmlHandle:
     """A text in the panel. It is HTML and never Markdown, which hides HTML in names from whoever escapes them.

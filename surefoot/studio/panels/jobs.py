@@ -12,8 +12,6 @@ from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import add_html, set_html, set_value
 
-__all__ = ["JobsPanel"]
-
 _SHOWN = 5
 _MARKS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "stopped": "■"}
 

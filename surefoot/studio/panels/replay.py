@@ -16,8 +16,6 @@ from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import add_html, set_html, set_options, set_value, table_html
 from surefoot.words import verdict_text
 
-__all__ = ["ReplayPanel", "metrics_table"]
-
 _NOTHING = "(nothing)"
 _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 _SLIDER_PERIOD = 0.1

@@ -15,8 +15,6 @@ from surefoot.studio.panels.joints import Axis, JointSliders, with_value
 from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
 from surefoot.words import counted
 
-__all__ = ["RobotPanel", "drive_table", "robot_facts"]
-
 _NOTHING = "(nothing)"
 _SLOW = {"volumes": "fitting collision volumes; this takes a while the first time"}
 

@@ -12,8 +12,6 @@ from surefoot.robot import Robot
 from surefoot.studio.scene.limbs import Limb
 from surefoot.tasks import Contact, FramePose, FramePosition, Posture, Task
 
-__all__ = ["Dragging", "body_of_frame", "closed", "held_contacts", "placement_of_frame"]
-
 _LOCK = threading.Lock()  # compiled solvers are shared by all tabs that show the same robot
 _NEAR_GROUND = 0.02  # [m]
 

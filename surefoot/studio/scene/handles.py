@@ -13,8 +13,6 @@ from surefoot.studio.scene.limbs import Limb, limbs_of
 from surefoot.studio.scene.poses import placement_of, wxyz_of
 from surefoot.studio.scene.stage import Stage
 
-__all__ = ["DragHandle", "drag_choices"]
-
 
 def drag_choices(robot: Robot) -> dict[str, Limb]:
     """Frames that can be dragged, each with its limb: hands, feet, then the base.

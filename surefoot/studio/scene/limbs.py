@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from surefoot.report.scene import trunk_bodies
 from surefoot.robot import Robot
 
-__all__ = ["Limb", "limbs_of", "words"]
-
 _EMPTY_WORDS = {"joint", "link", "jnt"}
 
 

@@ -15,8 +15,6 @@ from surefoot.studio.files import RobotStore
 from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage, body_node
 
-__all__ = ["LAYERS", "Overlays", "inertia_ellipsoid"]
-
 LAYERS = {
     "frames": "Frames",
     "inertias": "Inertias",

@@ -9,8 +9,6 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 
-__all__ = ["Posed", "placement_of", "wxyz_of"]
-
 
 class Posed(Protocol):
     """Something in a scene with a pose."""

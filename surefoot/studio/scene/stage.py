@@ -14,8 +14,6 @@ from surefoot.report import SceneMesh
 from surefoot.robot import Robot
 from surefoot.studio.scene.poses import wxyz_of
 
-__all__ = ["Stage", "body_node"]
-
 _SIDE = np.array([0.86, -1.0, 0.42])
 """Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
 _TALL = 0.5

@@ -25,8 +25,6 @@ from websockets.http11 import Request, Response
 from surefoot.errors import NotSupportedError
 from surefoot.studio.safety import names_of_host, request_is_ours
 
-__all__ = ["Pages", "guarded_server", "stop_quietly", "with_phone_sheet"]
-
 Pages = Callable[[str], Response | None]
 """From the path of a URL to a page of ours; None for those of viser."""
 _Answer = Callable[[ServerConnection, Request], Response | None]

@@ -15,8 +15,6 @@ from surefoot.studio.jobs import Job, JobQueue
 from surefoot.studio.panels import Desk, JobsPanel, ReplayPanel, RobotPanel, ScenarioPanel
 from surefoot.studio.scene import Stage, WorldNodes
 
-__all__ = ["Tab"]
-
 
 class Tab(Desk):
     """One browser tab.
