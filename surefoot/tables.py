@@ -80,10 +80,6 @@ def _floats(value: Any) -> Iterator[float]:
 def read_toml(path: str | Path, schema: type[Schema]) -> Schema:
     """Read and check a TOML file.
 
-    Args:
-        path: The file.
-        schema: Its schema.
-
     Raises:
         FileFormatError: There is no such file, it cannot be read, or it is too large.
         ScenarioError: It is not UTF-8 text, not TOML, or not as the schema demands.
@@ -93,11 +89,7 @@ def read_toml(path: str | Path, schema: type[Schema]) -> Schema:
 
 
 def read_toml_text(path: str | Path) -> str:
-    """The text of a file, UTF-8 with or without a byte order mark; raises as `read_toml` does.
-
-    Args:
-        path: The file.
-    """
+    """The text of a file, UTF-8 with or without a byte order mark; raises as `read_toml` does."""
     data = read_bytes(path, advice="check the path: this file should be text of some kB")
     try:
         return data.decode("utf-8-sig")
@@ -246,11 +238,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 class _LineReader:
-    """Goes through a TOML text once.
-
-    Args:
-        text: The text.
-    """
+    """Goes through a TOML text once."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[KeyPath, int] = {}

@@ -40,12 +40,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[An
 
 
 def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
-    """States (n, …) as tiles (blocks, …, width); the last state fills up the last tile.
-
-    Args:
-        rows: One state a row.
-        width: States of a tile.
-    """
+    """States (n, …) as tiles (blocks, …, width); the last state fills up the last tile."""
     n = len(rows)
     blocks = -(-n // width)
     padded = rows if n == blocks * width else np.concatenate([rows, np.repeat(rows[-1:], blocks * width - n, axis=0)])

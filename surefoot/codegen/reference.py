@@ -39,11 +39,5 @@ class ReferenceKernel(Kernel):
         """There is nothing to build."""
 
     def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
-        """Not with numpy.
-
-        Args:
-            *tiles: –
-            out: –
-            threads: –
-        """
+        """Not with numpy."""
         raise NotSupportedError("the numpy backend has no tiles", next_step='compile with backend="llvm"')

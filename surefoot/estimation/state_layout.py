@@ -15,9 +15,6 @@ class EncodedJoints:
     """The joints with one axis that do not carry the whole robot, in the order of the tree.
 
     `names` are theirs; `others` are the names of joints with more axes, which no encoder measures.
-
-    Args:
-        robot: The robot.
     """
 
     def __init__(self, robot: Robot) -> None:

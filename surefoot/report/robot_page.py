@@ -98,11 +98,7 @@ def _findings(inspection: Inspection) -> Html:
 
 
 def write_zoo_page(path: str | Path) -> None:
-    """Write a page with a picture and the facts of every robot of the zoo.
-
-    Args:
-        path: The file.
-    """
+    """Write a page with a picture and the facts of every robot of the zoo."""
     cards = joined(
         html(
             "<figure>{}<figcaption><b>{}</b><br>{} · {} dof · {:.4g} kg<br>{}</figcaption></figure>",

@@ -81,11 +81,7 @@ def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
 
 
 def robot_of_run(path: str | Path) -> Robot:
-    """The robot that the scenario of a run names; the same object for the same robot.
-
-    Args:
-        path: The folder.
-    """
+    """The robot that the scenario of a run names; the same object for the same robot."""
     file = Path(path) / "scenario.toml"
     _, scenario = _scenario(file)
     table, world = scenario.get("robot"), scenario.get("world", {})

@@ -23,11 +23,6 @@ def find_file(name: str, file: str | Path, package_dirs: Sequence[str | Path] = 
     (`share/`), GAZEBO_MODEL_PATH and GZ_SIM_RESOURCE_PATH, in the folders above the file, and in their neighbours. A
     folder is the package if it has that name, or if its `package.xml` says so. `file://` is absolute; anything else is
     relative to the file.
-
-    Args:
-        name: As in the file.
-        file: The description.
-        package_dirs: Packages, or folders of packages.
     """
     folder = Path(file).resolve().parent
     scheme, found, rest = name.partition("://")

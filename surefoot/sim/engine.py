@@ -158,9 +158,6 @@ class BaseEngine(ABC):
     def step(self, *commands: Command) -> State:
         """Go on by one step under commands to ideal drives with the torque limits of the robots.
 
-        Args:
-            *commands: One for each robot.
-
         Returns:
             The state of the first robot.
         """

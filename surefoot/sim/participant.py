@@ -100,11 +100,7 @@ class Participant:
         self._observation: Observation | None = None
 
     def reset(self, state: State) -> None:
-        """Begin in a state, which is passed to the estimator.
-
-        Args:
-            state: The state.
-        """
+        """Begin in a state, which is passed to the estimator."""
         self.drives.reset(self.joints.positions(state), self.joints.velocities(state))
         self._seen, self._observation = state, None
         if self.estimator is not None:

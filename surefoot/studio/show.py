@@ -45,11 +45,7 @@ class Shown:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, and return its path.
-
-        Args:
-            path: The file.
-        """
+        """Write the page to a file, and return its path."""
         from surefoot.files import write_text
 
         write_text(Path(path), self.html)

@@ -144,9 +144,6 @@ def quick_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
 
     Links with many shapes have one round them all.
 
-    Args:
-        robot: The robot.
-
     Raises:
         ModelError: There are no collision shapes, or some cannot have volumes.
         ShapeError: As `robot_volumes`.
@@ -165,9 +162,6 @@ def quick_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
 
 def required_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
     """The volumes of a robot of which nothing is missing: what has no volume would never be seen to collide.
-
-    Args:
-        robot: The robot.
 
     Raises:
         ModelError: There are no collision shapes, or some cannot have volumes.

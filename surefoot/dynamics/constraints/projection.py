@@ -256,9 +256,6 @@ def closure_findings(robot: Robot) -> list[Finding]:
     """Chains and couplings that are open at home: a warning for a small gap, an error for a large one.
 
     Gaps up to a micrometre are the rounding of the file. It is also an error if no posture near home closes all.
-
-    Args:
-        robot: The robot.
     """
     held = own_constraints(robot)
     open_at_home = violations(robot, held, robot.home, tolerance=_ROUNDED)

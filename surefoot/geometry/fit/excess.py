@@ -172,9 +172,6 @@ class Surface:
 
         The bound is at most a twentieth above the largest distance that was met, or half a percent of the size, unless
         that would take too long.
-
-        Args:
-            volumes: The volumes.
         """
         floor = _FLOOR * self._cell
         for volume in volumes:

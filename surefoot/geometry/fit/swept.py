@@ -239,12 +239,7 @@ def enclosing(pieces: Sequence[Piece], found: Sequence[Found], whole: Whole) -> 
 
 
 def outside_of(volumes: Sequence[SweptVolume], pieces: Sequence[Piece]) -> float:
-    """How far [m] a point of a piece sticks out of the volume that it belongs to; nothing can stick out more.
-
-    Args:
-        volumes: One for each piece.
-        pieces: The pieces.
-    """
+    """How far [m] a point of a piece sticks out of the volume that it belongs to; nothing can stick out more."""
     pairs = [(v, piece) for v, piece in zip(volumes, pieces, strict=True) if piece.exact is None]
     return max([0.0, *(farthest(volume.vertices, piece.points) - volume.radius for volume, piece in pairs)])
 

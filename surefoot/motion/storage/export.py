@@ -32,11 +32,7 @@ def export_csv(path: str | Path, item: Trajectory | Log, robot: Robot | None = N
 
 
 def log_columns(log: Log) -> dict[str, Array]:
-    """Every number of a log as a column with its unit.
-
-    Args:
-        log: The log.
-    """
+    """Every number of a log as a column with its unit."""
     return {f"{name} [{column.unit}]": series for column in log for name, series in column.entries.items()}
 
 

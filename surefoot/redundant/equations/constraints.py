@@ -232,12 +232,7 @@ class System:
 
 
 def position_system(model: Model, state: State) -> System:
-    """The linearised hinges, of z = [Δϑ, ΔX, Δφ', Δs'].   [red.position].
-
-    Args:
-        model: The model.
-        state: Where it is linearised.
-    """
+    """The linearised hinges, of z = [Δϑ, ΔX, Δφ', Δs'].   [red.position]."""
     layout = model.layout
     found, S, R = chains(layout, state), tail_spinors(layout, state), _nearer_tails(layout, state)
     S_bar = bars(S)

@@ -117,11 +117,7 @@ def compare_plots(runs: Mapping[str, RunFolder], clock: Array) -> tuple[Plot, ..
 
 
 def log_quantities(run: RunFolder) -> list[Quantity]:
-    """The quantities of a log other than those of the joints.
-
-    Args:
-        run: The run.
-    """
+    """The quantities of a log other than those of the joints."""
     out = []
     for column in run.log:
         if column.name in _BY_JOINT or not len(run.log):
@@ -137,11 +133,7 @@ def log_quantities(run: RunFolder) -> list[Quantity]:
 
 
 def joint_quantities(run: RunFolder) -> list[Quantity]:
-    """Positions, velocities and torques of the joints by name.
-
-    Args:
-        run: The run.
-    """
+    """Positions, velocities and torques of the joints by name."""
     motion, robot = run.trajectory, run.robot
     groups: list[tuple[str, Array | None, Callable[..., list[JointSeries]]]] = [
         ("Joint position", motion.q, joint_positions),

@@ -95,11 +95,7 @@ def compare_runs(runs: Sequence[RunFolder], names: Sequence[str] | None = None) 
 
 
 def run_names(runs: Sequence[RunFolder]) -> list[str]:
-    """Short unique names of runs: the folder name, with parent folders if needed.
-
-    Args:
-        runs: The runs.
-    """
+    """Short unique names of runs: the folder name, with parent folders if needed."""
     paths = [run.path.resolve().parts for run in runs]
     for depth in range(1, max(len(parts) for parts in paths) + 1):
         names = ["/".join(parts[-depth:]) for parts in paths]

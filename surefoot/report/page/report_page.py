@@ -28,11 +28,7 @@ _POINTS = 160
 
 
 def audit_data(audit: AuditResult) -> dict[str, Any]:
-    """Findings, items with their margins over time, and the replay.
-
-    Args:
-        audit: The result of an audit.
-    """
+    """Findings, items with their margins over time, and the replay."""
     return {
         "passed": audit.passed,
         "findings": [finding.to_dict() for finding in audit.findings],

@@ -52,11 +52,7 @@ def _ground(piece: Ground) -> dict[str, Any]:
 
 
 def field_triangles(field: HeightField) -> Triangles:
-    """The surface of a height field, in world; of a fine one every second, third, … grid point.
-
-    Args:
-        field: The field.
-    """
+    """The surface of a height field, in world; of a fine one every second, third, … grid point."""
     every = max(1, int(np.ceil(max(field.heights.shape) / _MOST_CELLS)))
     rows, columns = (np.unique([*range(0, n, every), n - 1]) for n in field.heights.shape)
     x, y = np.meshgrid(rows * field.cell, columns * field.cell, indexing="ij")

@@ -23,9 +23,6 @@ def skeleton_triangles(robot: Robot) -> list[tuple[int, Triangles]]:
 
     Bones go from the origin of a body to the joints that it carries, to its contact surfaces and, at the end of a
     chain, to the farthest link that is fixed to it or to its centre of mass.
-
-    Args:
-        robot: The robot.
     """
     ends = {i: _ends(robot, i) for i in range(-1 if robot.base_joint is None else 0, robot.tree.n)}
     lengths = [float(np.linalg.norm(end)) for found in ends.values() for end in found]

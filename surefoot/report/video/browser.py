@@ -214,11 +214,7 @@ _QUALITY = 95
 
 
 class BrowserFilm:
-    """Frames of an open page.
-
-    Args:
-        browser: Where it is open.
-    """
+    """Frames of an open page."""
 
     kind = "jpeg"
 

@@ -45,9 +45,6 @@ def geared(robot: Robot) -> Robot:
 
     Drives stay where they were, with their torques at the joint.
 
-    Args:
-        robot: The robot.
-
     Raises:
         NotSupportedError: No rigid gear has a rotor, or one is on a joint that cannot be tied.
     """
@@ -61,9 +58,6 @@ def elastic_gears(robot: Robot) -> Robot:
     """The robot with the rotor of every elastic gear as a body that turns freely: what ties it is `gear_springs`.
 
     Its drive acts on the rotor, with torque and speed there: τ/N and N v. Friction stays at the joint.
-
-    Args:
-        robot: The robot, with its elastic drives.
 
     Raises:
         NotSupportedError: No elastic gear has a rotor, or one is on a joint with several coordinates.

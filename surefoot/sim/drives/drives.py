@@ -240,11 +240,7 @@ class DriveBank:
         return {name: self.reading(name) for name in READINGS}
 
     def reading(self, name: str) -> Array:
-        """(nu,) one of the `readings`.
-
-        Args:
-            name: Its name.
-        """
+        """(nu,) one of the `readings`."""
         out = np.full(self.robot.nu, np.nan)
         for group, entries in self._groups:
             values = group.readings().get(name)

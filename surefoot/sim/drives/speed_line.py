@@ -18,9 +18,6 @@ _BOTH = np.array([[-1.0], [1.0]])  # lower and upper
 class SpeedCurve:
     """`Drive.torque_at_speed` of n drives.
 
-    Args:
-        drives: The drives.
-
     Attributes:
         limit: (n,) full torque.
         slope: (n,) fall of the torque per speed beyond the corner; 0 where it ends at once or never.

@@ -66,9 +66,6 @@ class Actuators:
     def set(self, actuations: Sequence[Actuation]) -> None:
         """Take what the drives of each robot do.
 
-        Args:
-            actuations: One for each robot.
-
         Raises:
             ShapeError: A wrong number of them, wrong sizes, numbers that are not finite, or crossed limits.
         """

@@ -37,10 +37,6 @@ def equality_of(robot: Robot, loop: Loop) -> mujoco.mjtEq:
 
     So a planar mechanism may tie x and z, or all but the turn about y: the points are connected.
 
-    Args:
-        robot: The robot.
-        loop: One of its loops.
-
     Raises:
         NotSupportedError: It ties other directions than xyz or all six, and the rest can move.
     """
@@ -183,12 +179,7 @@ def _add_inertia(out: RobotBodies, i: int) -> None:
 
 
 def set_inertia(body: mujoco.MjsBody, found: BodyInertia) -> None:
-    """Give a body its mass, centre of mass and principal moments.
-
-    Args:
-        body: The MuJoCo body.
-        found: The inertia.
-    """
+    """Give a body its mass, centre of mass and principal moments."""
     body.mass, body.ipos, body.inertia, body.iquat = found.mass, found.com, found.moments, quaternion_wxyz(found.axes)
 
 

@@ -204,11 +204,7 @@ class ContactBook:
         return pairs.rows[k]
 
     def touches(self, k: int) -> Touches:
-        """Where a robot touches something; where it touches itself, each of its two bodies has a row.
-
-        Args:
-            k: Which robot.
-        """
+        """Where a robot touches something; where it touches itself, each of its two bodies has a row."""
         if k not in self._touches:
             self._touches[k] = self._found_touches(k)
         return self._touches[k]
@@ -231,12 +227,7 @@ class ContactBook:
         )
 
     def wrench(self, k: int, name: str) -> Array:
-        """(6,) on a robot, in the frame of a contact surface, linear first [N], [N m].
-
-        Args:
-            k: Which robot.
-            name: The contact surface.
-        """
+        """(6,) on a robot, in the frame of a contact surface, linear first [N], [N m]."""
         if k not in self._wrenches:
             self._wrenches[k] = self._found_wrenches(k)
         return self._wrenches[k][self._robots[k].index(name)].copy()

@@ -102,11 +102,7 @@ def _free_directions(movers: Sequence[Mover]) -> Array:
 
 
 def touches_of(mover: Mover) -> Touches:
-    """Where a robot touched the ground in the last step.
-
-    Args:
-        mover: The robot.
-    """
+    """Where a robot touched the ground in the last step."""
     rows = np.flatnonzero(mover.record["mode"] != FREE)
     points = [mover.layout.points[k] for k in rows]
     places = [item.placement for item in mover.held.values()]

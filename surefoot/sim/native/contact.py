@@ -119,11 +119,7 @@ class Contacts:
     memory: Array
 
     def gathered(self, name: str) -> Array:
-        """An array (n, …) over all points from one of the links' or responses' arrays.
-
-        Args:
-            name: Of the array.
-        """
+        """An array (n, …) over all points from one of the links' or responses' arrays."""
         rows: dict[int, Array] = {}
         for link in self.links.values():
             values = getattr(link, name) if hasattr(link, name) else getattr(link.response, name)
@@ -139,12 +135,7 @@ class Contacts:
 
 
 def memory_size(law: ContactLaw, points: Sequence[ContactPoint]) -> int:
-    """Numbers that contacts keep from step to step: anchors (n, 3), then an integral for each link.
-
-    Args:
-        law: The law.
-        points: The points.
-    """
+    """Numbers that contacts keep from step to step: anchors (n, 3), then an integral for each link."""
     return 3 * len(points) * law.friction.anchored + len(points_by_body(points)) * law.remembers
 
 

@@ -150,9 +150,6 @@ class NativeEngine(BaseEngine):
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
 
-        Args:
-            name: The object.
-
         Returns:
             T_world_object (4, 4), and its twist (6,) in its own axes, linear first [m/s], [rad/s].
         """

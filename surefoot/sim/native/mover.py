@@ -108,12 +108,7 @@ class _Pushes:
 
 
 class _Drives:
-    """The drives of a robot: what they do in a step, whether an explicit step can do it, and their limits.
-
-    Args:
-        robot: The robot.
-        settings: Of the step.
-    """
+    """The drives of a robot: what they do in a step, whether an explicit step can do it, and their limits."""
 
     def __init__(self, robot: Robot, settings: Settings) -> None:
         self._robot, self._settings = robot, settings

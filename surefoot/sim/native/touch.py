@@ -215,11 +215,7 @@ class Anchored:
         return Anchored(stiffness, damping, scale.lightest if self.lightest is None else self.lightest)
 
     def stored(self, touch: LinkTouch) -> Any:
-        """Energy [J] of the springs, where the points touch.
-
-        Args:
-            touch: The points.
-        """
+        """Energy [J] of the springs, where the points touch."""
         squared = np.sum(touch.stretch * touch.stretch, axis=1)
         return 0.5 * given(self.stiffness) * np.sum(ops.where(ops.less(0.0, touch.depth), squared, 0.0))
 
@@ -228,11 +224,7 @@ Friction = Regularised | Anchored
 
 
 def given(value: float | None) -> float:
-    """A number of a law that was fitted.
-
-    Args:
-        value: The number.
-    """
+    """A number of a law that was fitted."""
     if value is None:
         raise ShapeError(
             "a number of the contact law is missing", next_step="fit the law to a robot: law.fitted(scale)"

@@ -167,11 +167,7 @@ class NativeRollout:
         self.step = compiled_step(self._robot, variant)
 
     def run(self, out: tuple[Array, Array] | None = None) -> tuple[Array, Array, Array | None, Array]:
-        """Records of q, v and forces (or None), and good steps of each copy.
-
-        Args:
-            out: Arrays for the records of q and v.
-        """
+        """Records of q, v and forces (or None), and good steps of each copy."""
         if self.touches and self.plane is None:
             return self._run_over_terrain(out)
         request, records = self.request, self._records(out)

@@ -142,11 +142,7 @@ class Workspace:
         return (*problem.A.shape, problem.starts) == self.shape
 
     def load(self, problem: StackedHierarchy) -> None:
-        """Take the numbers of a hierarchy.
-
-        Args:
-            problem: The hierarchy.
-        """
+        """Take the numbers of a hierarchy."""
         self.A[:], self.lower[:], self.upper[:] = problem.A, problem.lower, problem.upper
 
     def optimum(self, problem: StackedHierarchy, guess: Sides | None, start: Array | None) -> Optimum:

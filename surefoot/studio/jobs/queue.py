@@ -115,11 +115,7 @@ class JobQueue:
         return job
 
     def stop(self, job: Job) -> None:
-        """End a job: one that waits never begins, one that runs writes what it has.
-
-        Args:
-            job: The job.
-        """
+        """End a job: one that waits never begins, one that runs writes what it has."""
         with self._changed:
             if job.state == "waiting":
                 job.state = "stopped"

@@ -61,12 +61,7 @@ class Desk(ABC):
         self._mailbox.tick(ticker)
 
     def on_click(self, button: viser.GuiButtonHandle, work: Work) -> None:
-        """Do something when a button is pressed.
-
-        Args:
-            button: The button.
-            work: What to do.
-        """
+        """Do something when a button is pressed."""
 
         async def clicked(_: viser.GuiEvent) -> None:
             self.post(work)
@@ -144,11 +139,7 @@ class Desk(ABC):
 
     @abstractmethod
     def watch(self, job: Job) -> None:
-        """Show the robot of a job while it runs, and its result when it is done.
-
-        Args:
-            job: The job.
-        """
+        """Show the robot of a job while it runs, and its result when it is done."""
 
     @abstractmethod
     def unwatch(self) -> None:
@@ -156,8 +147,4 @@ class Desk(ABC):
 
     @abstractmethod
     def show_result(self, job: Job) -> None:
-        """Load the run that a job has written.
-
-        Args:
-            job: The job.
-        """
+        """Load the run that a job has written."""

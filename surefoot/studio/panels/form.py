@@ -57,11 +57,7 @@ class FormField:
 
 
 def form_fields(scenario: Scenario) -> list[FormField]:
-    """All parameters of a scenario, tables in tables included.
-
-    Args:
-        scenario: The scenario.
-    """
+    """All parameters of a scenario, tables in tables included."""
     return [field for field in _fields("", scenario) if field.key not in _HIDDEN]
 
 

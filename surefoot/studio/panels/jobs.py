@@ -27,11 +27,7 @@ class _Row:
 
 
 class JobsPanel:
-    """The part of the panel that lists jobs.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that lists jobs."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab

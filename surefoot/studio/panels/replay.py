@@ -23,11 +23,7 @@ _SLIDER_PERIOD = 0.1
 
 
 class ReplayPanel:
-    """The part of the panel that is about runs.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that is about runs."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab

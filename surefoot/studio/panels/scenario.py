@@ -23,11 +23,7 @@ _OPEN = ("simulation", "motion", "controller")
 
 
 class ScenarioPanel:
-    """The part of the panel that is about scenarios.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that is about scenarios."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab

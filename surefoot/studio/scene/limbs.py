@@ -28,21 +28,13 @@ class Limb:
     end: str = ""
 
     def short(self, joint: str) -> str:
-        """The name of a joint without the words that all joints of the limb have.
-
-        Args:
-            joint: Name of a joint.
-        """
+        """The name of a joint without the words that all joints of the limb have."""
         own = [word for word in words(joint) if word not in self.shared]
         return " ".join(own or words(joint))
 
 
 def limbs_of(robot: Robot) -> tuple[Limb, ...]:
-    """Trunk and limbs in the order of the tree; a limb begins where it leaves the trunk, or the world.
-
-    Args:
-        robot: The robot.
-    """
+    """Trunk and limbs in the order of the tree; a limb begins where it leaves the trunk, or the world."""
     tree = robot.tree
     trunk = trunk_bodies(robot) & set(range(tree.n))
     roots = [i for i in range(tree.n) if i not in trunk and (tree.parents[i] < 0 or int(tree.parents[i]) in trunk)]

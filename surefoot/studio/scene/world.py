@@ -20,11 +20,7 @@ _MOST_TRIANGLES = 4000
 
 
 class WorldNodes:
-    """What stands around the robot.
-
-    Args:
-        stage: The stage.
-    """
+    """What stands around the robot."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage

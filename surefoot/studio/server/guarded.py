@@ -158,11 +158,7 @@ def _free_port(host: str, port: int) -> int:
 
 
 def stop_quietly(server: viser.ViserServer) -> None:
-    """Stop a server without its farewell on the terminal.
-
-    Args:
-        server: The server.
-    """
+    """Stop a server without its farewell on the terminal."""
     with redirect_stdout(StringIO()):
         server.stop()
 
