@@ -67,11 +67,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a path names a file; not one that no file system takes (too long, with a zero byte).
-
-    Args:
-        path: Any text.
-    """
+    """Whether a path names a file; not one that no file system takes (too long, with a zero byte)."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):

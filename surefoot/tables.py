@@ -103,10 +103,6 @@ def read_toml_text(path: str | Path) -> str:
 def parse_toml(text: str, file: str | Path) -> dict[str, Any]:
     """The tables of a TOML text, or an error with its line.
 
-    Args:
-        text: The text.
-        file: Its file, for messages.
-
     Raises:
         ScenarioError: It is not TOML.
     """

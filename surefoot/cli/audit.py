@@ -73,11 +73,7 @@ class AuditRequest:
 
 
 def audit_command(request: AuditRequest) -> int:
-    """Audit a motion and print the result; 1 if it has defects.
-
-    Args:
-        request: What the user asks for.
-    """
+    """Audit a motion and print the result; 1 if it has defects."""
     require_page_name(request.html)
     own = _scenario(request.motion)
     model = _robot(request, own)

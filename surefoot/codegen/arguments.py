@@ -69,10 +69,6 @@ class Arguments:
     def by_name(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name.
 
-        Args:
-            args: Those by place.
-            named: Those by name.
-
         Raises:
             ShapeError: Too many of them, or one twice.
             UnknownNameError: A name that is not an argument.

@@ -26,12 +26,7 @@ _space = threading.local()
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-    """An array whose memory starts at a cache line.
-
-    Args:
-        shape: Its shape.
-        dtype: Its type.
-    """
+    """An array whose memory starts at a cache line."""
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
     raw = np.empty(size + _ALIGNMENT, dtype=np.uint8)
@@ -50,12 +45,7 @@ def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
 
 
 def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
-    """Tiles (blocks, …, width) as states (n, …); all of them without n.
-
-    Args:
-        tiles: The tiles.
-        n: How many states there are.
-    """
+    """Tiles (blocks, …, width) as states (n, …); all of them without n."""
     blocks, *shape, width = tiles.shape
     rows = np.moveaxis(tiles, -1, 1).reshape(blocks * width, *shape)
     return np.ascontiguousarray(rows[:n])
@@ -166,9 +156,6 @@ class _Pieces:
     """Pieces of work for other threads: after the end of a `with`, however it comes, none runs and none begins.
 
     They write into arrays that an interrupt would free.
-
-    Args:
-        part: Runs over bounds.
     """
 
     def __init__(self, part: Callable[[tuple[int, int]], int]) -> None:

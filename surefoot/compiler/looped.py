@@ -138,13 +138,7 @@ class LoopProgram:
 
 
 def loop_program(tree: Tree, spec: LoopSpec, input_shapes: Sequence[tuple[int, ...]]) -> LoopProgram:
-    """Trace the steps of a recursion for the classes of bodies of a tree.
-
-    Args:
-        tree: The tree.
-        spec: The quantity.
-        input_shapes: Shapes of its inputs.
-    """
+    """Trace the steps of a recursion for the classes of bodies of a tree."""
     classes = _classes(tree, spec.constants(tree))
     world = {name: np.asarray(value, dtype=float) for name, value in spec.recursion.world(tree.gravity).items()}
     shapes, own_shapes = _field_shapes(spec, classes, world)

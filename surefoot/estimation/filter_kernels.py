@@ -59,12 +59,7 @@ class Turn:
 
 
 def filter_kernels(robot: Robot, points: ContactPoints) -> KernelSet:
-    """Kernels `inertial_step`, `move` (below) and `contact_points` (`ContactPoints.at`) of a robot.
-
-    Args:
-        robot: The robot.
-        points: Its n contact points.
-    """
+    """Kernels `inertial_step`, `move` (below) and `contact_points` (`ContactPoints.at`) of a robot."""
     body = {"rotation": (3, 3), "velocity": (3,), "position": (3,), "footholds": (points.count, 3)}
     functions = {
         "inertial_step": (inertial_step, {**body, "turn": (3,), "push": (3,), "dt": (1,), "gravity": (3,)}),

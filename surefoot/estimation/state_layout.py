@@ -61,11 +61,7 @@ class EncodedJoints:
 
 
 class BaseLayout:
-    """Where the entries of a free or planar base are, and what they mean.
-
-    Args:
-        robot: A robot with a base joint.
-    """
+    """Where the entries of a free or planar base are, and what they mean."""
 
     def __init__(self, robot: Robot) -> None:
         joint = int(robot.base_joint or 0)

@@ -311,11 +311,7 @@ def capture_point(com: Array, velocity: Array, level: Array, gravity: float) -> 
 
 
 def contact_activity(evidence: Evidence) -> dict[str, Flags]:
-    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if unknown.
-
-    Args:
-        evidence: A motion.
-    """
+    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if unknown."""
     time = evidence.time
     if evidence.schedule is not None:
         return {name: _scheduled(evidence.schedule, name, time) for name in evidence.schedule.names}

@@ -44,11 +44,7 @@ class RunFolder:
 
 
 def is_run_folder(path: str | Path) -> bool:
-    """Whether a path is the folder of a run.
-
-    Args:
-        path: Any path.
-    """
+    """Whether a path is the folder of a run."""
     return Path(path).is_dir() and (Path(path) / "scenario.toml").is_file()
 
 

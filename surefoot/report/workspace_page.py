@@ -29,23 +29,12 @@ _QUANTITIES = {"directions": "share of directions", "manipulability": "manipulab
 
 
 def write_workspace_page(path: str | Path, workspace: Workspace, robot: Robot) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Args:
-        path: The file.
-        workspace: What to show.
-        robot: Its robot.
-    """
+    """Write the page to a file, whole or not at all."""
     write_text(path, workspace_page(workspace, robot))
 
 
 def workspace_page(workspace: Workspace, robot: Robot) -> Html:
-    """The page as HTML.
-
-    Args:
-        workspace: What to show.
-        robot: Its robot.
-    """
+    """The page as HTML."""
     title = f"Workspace of {workspace.frame} on {workspace.robot}"
     unit = {3: "m³", 2: "m²", 1: "m"}[len(workspace.axes)]
     rows = [

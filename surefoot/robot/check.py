@@ -45,11 +45,7 @@ class Inspection:
         return not any(item.level == "error" for item in self.findings)
 
     def joined(self, findings: Sequence[Finding]) -> Inspection:
-        """The same with further findings.
-
-        Args:
-            findings: The others.
-        """
+        """The same with further findings."""
         return replace(self, findings=_sorted([*self.findings, *findings]))
 
     def at_home(self, q: Array) -> Inspection:

@@ -94,11 +94,7 @@ def _difference(kind: str, q: Array, target: Array) -> Array:
 
 
 def measures_of(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Measures of rows with these units.
-
-    Args:
-        units: Of every row.
-    """
+    """Measures of rows with these units."""
     return tuple((unit, len(list(run))) for unit, run in groupby(units))
 
 

@@ -25,11 +25,7 @@ _ROUGH = 100.0  # friction of links, which that of the ground limits
 
 
 def body_contacts(case: Case) -> dict[str, ContactSurface]:
-    """Point contacts of links that touch the ground beside contact surfaces, by name; none where contacts are given.
-
-    Args:
-        case: The motion.
-    """
+    """Point contacts of links that touch the ground beside contact surfaces, by name; none where contacts are given."""
     robot, given = case.given_robot, case.trajectory
     told = given.schedule is not None or any(np.any(wrench) for wrench in given.wrenches.values())
     base = robot.base_joint

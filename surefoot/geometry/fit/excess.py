@@ -101,11 +101,7 @@ def _signed_distance(point: Array, triangles: Array, planes: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A surface with what it encloses: all that cannot be reached from outside in steps of a 48th of its size.
-
-    Args:
-        piece: Its triangles.
-    """
+    """A surface with what it encloses: all that cannot be reached from outside in steps of a 48th of its size."""
 
     piece: Piece
 

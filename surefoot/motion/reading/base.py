@@ -36,10 +36,6 @@ class BaseFields:
 def base_fields(robot: Robot, arrays: Arrays) -> BaseFields:
     """The base of a robot from arrays by name; nothing for a fixed one.
 
-    Args:
-        robot: The robot.
-        arrays: By key.
-
     Raises:
         FileFormatError: There is no base.
         ShapeError: An array has another shape.

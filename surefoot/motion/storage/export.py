@@ -37,12 +37,7 @@ def log_columns(log: Log) -> dict[str, Array]:
 
 
 def trajectory_columns(trajectory: Trajectory, robot: Robot) -> dict[str, Array]:
-    """Every number of a trajectory as a column with its unit.
-
-    Args:
-        trajectory: The motion.
-        robot: The robot that makes it.
-    """
+    """Every number of a trajectory as a column with its unit."""
     trajectory.require(robot)
     positions, velocities = column_names(robot, "pinocchio")
     rates = [(name.removesuffix(".v"), unit) for name, unit in velocities]

@@ -80,11 +80,7 @@ def _who_is_drawn(first: str, others: int, drawn: int) -> str:
 
 
 def comparison_html(comparison: Comparison) -> Html:
-    """The tables of differences as HTML.
-
-    Args:
-        comparison: What differs.
-    """
+    """The tables of differences as HTML."""
     metrics = comparison.metrics_in_short()
     same = [row for row in metrics if not row.differs]
     labels = {row.key: metric_label(row.key) for row in metrics}

@@ -207,11 +207,7 @@ def write_mcap(
 
 
 def topic_name(text: str) -> str:
-    """A part of a topic name: letters, digits and underscores, no digit first.
-
-    Args:
-        text: Any text.
-    """
+    """A part of a topic name: letters, digits and underscores, no digit first."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", text)
     return f"_{name}" if not name or name[0].isdigit() else name
 

@@ -175,11 +175,7 @@ th + th { overflow-wrap: normal; vertical-align: bottom; font-weight: 500; }
 
 
 def methods_page(comparison: MethodsComparison) -> Html:
-    """The page as HTML.
-
-    Args:
-        comparison: What was found.
-    """
+    """The page as HTML."""
     c = comparison
     title = f"Constraint methods on {c.scenario}"
     facts = (

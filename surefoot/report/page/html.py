@@ -92,11 +92,7 @@ _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics
 
 
 def summary_html(evidence: Evidence) -> Html:
-    """The summary as HTML.
-
-    Args:
-        evidence: What to sum up.
-    """
+    """The summary as HTML."""
     metrics = evidence.metrics
     rows = [(metric_label(key), _text(value)) for key, value in metrics.items() if key not in _ELSEWHERE]
     parts = [

@@ -136,12 +136,7 @@ def torque_series(robot: Robot, tau: Array) -> list[JointSeries]:
 
 
 def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
-    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first.
-
-    Args:
-        group: Heading.
-        series: Of all joints.
-    """
+    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first."""
     ordered = sorted(series, key=lambda item: (-item.usage, -float(np.ptp(item.values))))
     limited = [item for item in ordered if item.usage >= 0.0][:_SHOWN_TOGETHER]
     plots = []

@@ -72,11 +72,7 @@ _MOST_REGIONS = 200
 
 
 def plane_of_balance(evidence: Evidence) -> Evidence:
-    """Add a top view and plots over time of centre of mass, ZMP and capture point, where they are known.
-
-    Args:
-        evidence: A motion with its layers.
-    """
+    """Add a top view and plots over time of centre of mass, ZMP and capture point, where they are known."""
     points = {name: getattr(evidence, key) for key, name in _NAMES.items()}
     known = {name: values for name, values in points.items() if values is not None}
     if not known:
@@ -142,12 +138,7 @@ _GROUPS_OF_ITEMS = {
 
 
 def write_report(path: str | Path, evidence: Evidence) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Args:
-        path: The file.
-        evidence: What to show.
-    """
+    """Write the page to a file, whole or not at all."""
     write_text(path, report_page(evidence))
 
 

@@ -161,11 +161,7 @@ def poses(robot: Robot, q: Array) -> Array:
 
 
 def mesh_data(meshes: Sequence[SceneMesh]) -> list[dict[str, Any]]:
-    """Meshes with positions in 16 bits; those of one body and one colour become one.
-
-    Args:
-        meshes: Triangles on bodies.
-    """
+    """Meshes with positions in 16 bits; those of one body and one colour become one."""
     groups: dict[tuple[Any, ...], list[SceneMesh]] = {}
     for mesh in meshes:
         groups.setdefault((mesh.body, mesh.colour), []).append(mesh)

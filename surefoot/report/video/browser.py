@@ -236,10 +236,6 @@ class BrowserFilm:
 def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[BrowserFilm]:
     """The page of a motion, open in chromium and ready to record.
 
-    Args:
-        evidence: What to show.
-        settings: Size and camera.
-
     Yields:
         What takes the pictures.
 

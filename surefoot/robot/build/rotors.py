@@ -32,11 +32,7 @@ _PER_POSITION = ("lowerPositionLimit", "upperPositionLimit")
 
 
 def rotor_joint(joint: str) -> str:
-    """The name of the joint of a rotor.
-
-    Args:
-        joint: The joint that it drives.
-    """
+    """The name of the joint of a rotor."""
     return f"{joint}_rotor_joint"
 
 

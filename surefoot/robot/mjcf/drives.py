@@ -26,12 +26,7 @@ _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
 def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Remark]]:
-    """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties."""
     if model.nactuator == 0:
         text = "the file has no actuators: every joint is driven, without limits"
         return None, [Remark("note", "", "", text)] if model.njnt else []

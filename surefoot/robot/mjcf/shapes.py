@@ -19,10 +19,6 @@ def shapes_of(model: mujoco.MjModel, names: Names) -> tuple[BodyShapes, BodyShap
 
     A geom that can touch nothing (contype and conaffinity 0, in no contact pair) is to look at. Those of the world are
     omitted. The friction of a pair with the world is that of the geom.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
     """
     collisions: BodyShapes = {}
     visuals: BodyShapes = {}
@@ -62,10 +58,6 @@ def excludes_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[tuple[str, s
     """Pairs of bodies that do not touch each other, and remarks on the others.
 
     They are those that the file excludes, and those of bodies that touch by contact pairs alone with all others.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
     """
     pairs: dict[tuple[int, int], None] = {}
     remarks = []

@@ -16,12 +16,7 @@ _POINT = (True, True, True, False, False, False)
 
 
 def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tuple[Coupling, ...], list[Remark]]:
-    """Closed chains, couplings of joints, and notes on the constraints that are neither.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """Closed chains, couplings of joints, and notes on the constraints that are neither."""
     loops, notes = [], []
     couplings: dict[str, Coupling] = {}
     for i in range(model.neq):
@@ -93,12 +88,7 @@ def _loop(model: mujoco.MjModel, names: Names, i: int) -> Loop:
 
 
 def springs_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Spring, ...], list[Remark]]:
-    """Springs of hinges, slides and tendons over joints, and remarks on the springs and tendons that are dropped.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """Springs of hinges, slides and tendons over joints, and remarks on the springs and tendons that are dropped."""
     springs: list[Spring] = []
     remarks: list[Remark] = []
     for k in range(model.njnt):

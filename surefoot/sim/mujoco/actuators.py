@@ -31,9 +31,6 @@ class Actuators:
     end is beyond a limit and those released whose f is not beyond theirs, until the set does not change (an active-set
     iteration; Hintermüller, Ito & Kunisch 2002). It need not settle where a joint is pressed against a stop, because
     MuJoCo's stops are the softer the stiffer the spring is; then drives are no longer released, so that limits hold.
-
-    Args:
-        physics: The scene and its state.
     """
 
     def __init__(self, physics: Physics) -> None:

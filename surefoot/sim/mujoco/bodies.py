@@ -272,9 +272,6 @@ def add_actuators(out: RobotBodies) -> NDArray[np.int64]:
     Force = ctrl − kp·position − kd·velocity, limited to the torque limit; kp and kd start at zero and are set by the
     engine, which integrates them implicitly and keeps the limits itself.
 
-    Args:
-        out: The robot in MuJoCo.
-
     Returns:
         (nu,) actuator of each entry of the command; −1 where the joint is locked.
     """
@@ -318,9 +315,6 @@ def _add_motor(spec: mujoco.MjSpec, joint: str, gear: Array, limit: float) -> No
 
 def add_ties(out: RobotBodies) -> None:
     """Couplings and followers as equalities of joint positions, closed chains as connections of two sites.
-
-    Args:
-        out: The robot in MuJoCo.
 
     Raises:
         NotSupportedError: A closed chain ties other directions than xyz or all six, and others can move.

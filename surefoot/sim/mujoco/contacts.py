@@ -131,9 +131,6 @@ class ContactBook:
     Slip is the way of the touching material points along the ground while the surface carries more than 1 % of the
     robot's weight (so a rolling ball does not slip); several points of one surface count by their normal force. A fast
     sliding body hops in steps of some milliseconds; the way between two touches counts if they are at most 20 ms apart.
-
-    Args:
-        physics: The scene and its state.
     """
 
     def __init__(self, physics: Physics) -> None:
@@ -246,12 +243,7 @@ class ContactBook:
         return np.asarray(total.reshape(-1, 2, 3) @ axes).reshape(-1, 6)
 
     def slip(self, k: int, name: str) -> float:
-        """Way [m] that a loaded contact surface slid since the reset.
-
-        Args:
-            k: Which robot.
-            name: The contact surface.
-        """
+        """Way [m] that a loaded contact surface slid since the reset."""
         surfaces = self._robots[k]
         return float(self._slip[surfaces.first + surfaces.index(name)])
 

@@ -309,11 +309,7 @@ _SAME_NUMBERS = ("revolute", "prismatic", "translation", "spherical", "free")
 
 
 class StateMap:
-    """Which entries of a robot go where. What takes no arithmetic goes by index, the rest by `motion.exchange`.
-
-    Args:
-        model: The robot in MuJoCo.
-    """
+    """Which entries of a robot go where. What takes no arithmetic goes by index, the rest by `motion.exchange`."""
 
     def __init__(self, model: MujocoModel) -> None:
         self.model = model

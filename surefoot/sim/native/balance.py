@@ -27,9 +27,6 @@ class BalanceBook:
     Steps book their own work and the impulse of their contacts (`tally`). The springs of contacts count as energy;
     what contacts lose is the work of their forces and what went into springs. What a payload weighs and carries is not
     counted as gained.
-
-    Args:
-        movers: All robots and objects.
     """
 
     def __init__(self, movers: Sequence[Mover]) -> None:
@@ -125,12 +122,7 @@ def _joined(points: Array, held: list[Array]) -> Array:
 
 
 def contact_wrench(mover: Mover, name: str) -> Array:
-    """(6,) on a contact surface in the last step, in its frame, linear first [N], [N m].
-
-    Args:
-        mover: The robot.
-        name: The contact surface.
-    """
+    """(6,) on a contact surface in the last step, in its frame, linear first [N], [N m]."""
     if name in mover.held:
         return mover.held[name].wrench.copy()
     frame, surface = _surface(mover.robot, name)

@@ -181,10 +181,6 @@ class NativeEngine(BaseEngine):
     def native_steps(self, count: int, *actuations: Actuation) -> None:
         """Many steps under drives that stay as they are.
 
-        Args:
-            count: How many.
-            *actuations: One for each robot.
-
         Raises:
             SimulationError: Velocities grew beyond all bounds, or under "rk4" the energy account broke.
         """

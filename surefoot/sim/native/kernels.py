@@ -130,12 +130,7 @@ def with_sums(function: Step, layout: Layout, *, springs: bool) -> Step:
 
 @lru_cache(maxsize=32)
 def centres_kernel(robot: Robot, settings: Settings) -> Kernel:
-    """Where the contact points are, or the centres of their balls: q -> (n, 3) in world [m].
-
-    Args:
-        robot: The robot.
-        settings: Of its step.
-    """
+    """Where the contact points are, or the centres of their balls: q -> (n, 3) in world [m]."""
     points = step_of(robot, settings)[1].points
 
     def centres(q: Array) -> Array:

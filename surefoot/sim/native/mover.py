@@ -388,11 +388,7 @@ class Mover:
         return True
 
     def run(self, count: int) -> int:
-        """Steps under drives that stay as they are; how many were accepted.
-
-        Args:
-            count: How many are wanted.
-        """
+        """Steps under drives that stay as they are; how many were accepted."""
         tally, side, done, fastest = self._tally, self._side, 0, _FASTEST**2
         if not self._ground_varies and not self.pushes.given:
             forth, back = self._calls[side], self._calls[1 - side]

@@ -151,11 +151,7 @@ class Regularised:
         return Hold(-drag[:, None] * touch.slide, gain, np.zeros(len(normal)), ops.where(touches, mode, FREE))
 
     def fitted(self, scale: Scale) -> Regularised:
-        """With the numbers that are missing; no more viscous than an explicit step can take.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing; no more viscous than an explicit step can take."""
         least = scale.share * scale.dt / (_DAMPED * scale.lightest) if scale.explicit else 0.0
         return Regularised(max(self.speed, least), scale.lightest if self.lightest is None else self.lightest)
 
@@ -205,11 +201,7 @@ class Anchored:
         return Hold(kept[:, None] * trial, ops.where(slides, fast, gain), kept, mode)
 
     def fitted(self, scale: Scale) -> Anchored:
-        """With the numbers that are missing.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing."""
         stiffness = scale.stiffness if self.stiffness is None else self.stiffness
         damping = scale.damping(stiffness) if self.damping is None else self.damping
         return Anchored(stiffness, damping, scale.lightest if self.lightest is None else self.lightest)

@@ -19,9 +19,6 @@ class MujocoRollout:
 
     Drives are as in [sim.drive], but that springs which leave the limits are cut at the start of a step.
 
-    Args:
-        request: What to do.
-
     Raises:
         NotSupportedError: A model that MuJoCo does not have, or joints that are not driven by one actuator each.
     """

@@ -76,12 +76,7 @@ class RolloutStep:
 
 @lru_cache(maxsize=8)
 def compiled_step(robot: Robot, variant: Variant) -> RolloutStep:
-    """The step of a robot.
-
-    Args:
-        robot: The robot.
-        variant: What it depends on.
-    """
+    """The step of a robot."""
     settings = variant.settings
     function, layout = step_function(
         robot, settings.dt, settings.law, settings.integrator, None if settings.touches else (),

@@ -238,12 +238,7 @@ class Workspace:
         self._size = SEARCH["solve_equations"](*self._equations)
 
     def factor_equations(self, problem: StackedHierarchy, levels: int) -> None:
-        """Factorise the equations of the first levels alone.
-
-        Args:
-            problem: The hierarchy.
-            levels: How many.
-        """
+        """Factorise the equations of the first levels alone."""
         self.load(problem)
         SEARCH["factor_equations"](*self._factors, levels, self.rows, self.n, *self._factor_ends)
 

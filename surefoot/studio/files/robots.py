@@ -89,9 +89,6 @@ class RobotStore:
     def get(self, key: RobotKey) -> Robot:
         """A robot.
 
-        Args:
-            key: What to load.
-
         Raises:
             OutsideError: A file lies outside of the folder.
             SurefootError: It cannot be loaded.

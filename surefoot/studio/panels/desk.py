@@ -96,22 +96,13 @@ class Desk(ABC):
             self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with the terminal output")
 
     def tell(self, message: str, next_step: str = "") -> None:
-        """Show an error message.
-
-        Args:
-            message: What.
-            next_step: What can be done.
-        """
+        """Show an error message."""
         body = message if not next_step else f"{message}\n→ {next_step}"
         self._client.add_notification("Error", body, color="red", auto_close_seconds=20.0)
 
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
-        """Show that something takes time.
-
-        Args:
-            text: What is being done.
-        """
+        """Show that something takes time."""
         note = self._client.add_notification("Please wait", text, loading=True, with_close_button=False)
         try:
             yield

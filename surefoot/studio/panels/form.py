@@ -62,12 +62,7 @@ def form_fields(scenario: Scenario) -> list[FormField]:
 
 
 def override_text(field: FormField, value: Any) -> str:
-    """`key=value` for a value that was put in, or "" if it is the one of the scenario.
-
-    Args:
-        field: The parameter.
-        value: What was put in.
-    """
+    """`key=value` for a value that was put in, or "" if it is the one of the scenario."""
     if value == field.value or (field.kind == "toml" and not str(value).strip()):
         return ""
     is_toml = field.kind == "toml" or (field.kind == "choice" and value in _SWITCH)
@@ -75,11 +70,7 @@ def override_text(field: FormField, value: Any) -> str:
 
 
 def inline_toml(value: Any) -> str:
-    """A value as TOML on one line.
-
-    Args:
-        value: Plain data.
-    """
+    """A value as TOML on one line."""
     if isinstance(value, Mapping):
         inner = ", ".join(f"{toml_text({key: 0}).split(' = ')[0]} = {inline_toml(item)}" for key, item in value.items())
         return "{" + inner + "}"

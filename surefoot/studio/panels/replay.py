@@ -182,11 +182,7 @@ def _verdict(motion: LoadedMotion) -> Html:
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Html:
-    """Numbers and short texts of `metrics.json` as a table.
-
-    Args:
-        metrics: What it says.
-    """
+    """Numbers and short texts of `metrics.json` as a table."""
     rows = [(key.replace("_", " "), text) for key, value in metrics.items() if (text := _short(value))]
     return table_html(("metric", "value"), rows) if rows else Html()
 

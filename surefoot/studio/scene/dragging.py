@@ -99,12 +99,7 @@ def closed(robot: Robot, q: Array, joint: str) -> Array:
 
 
 def body_of_frame(robot: Robot, frame: str) -> int:
-    """Index of the body that carries a link or contact surface.
-
-    Args:
-        robot: The robot.
-        frame: Its name.
-    """
+    """Index of the body that carries a link or contact surface."""
     return robot.body_of(frame if robot.model.existFrame(frame) else robot.contacts[frame].frame)
 
 

@@ -44,11 +44,7 @@ def limbs_of(robot: Robot) -> tuple[Limb, ...]:
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name: `LeftHip_pitch_joint` is left, hip, pitch.
-
-    Args:
-        name: Of a joint or link.
-    """
+    """The words of a name: `LeftHip_pitch_joint` is left, hip, pitch."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     found = [word for word in re.split(r"[\s_./:-]+", split.lower()) if word]
     return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found) or (name,)

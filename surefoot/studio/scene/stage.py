@@ -59,11 +59,7 @@ class Stage:
         )  # fmt: skip
 
     def set_plain(self, plain: bool) -> None:
-        """Without shadows, or with them.
-
-        Args:
-            plain: Whether it is without.
-        """
+        """Without shadows, or with them."""
         self.scene.configure_default_lights(enabled=True, cast_shadow=not plain)
 
     def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
@@ -96,11 +92,7 @@ class Stage:
         return node, opacity
 
     def see_through(self, on: bool) -> None:
-        """The robot like glass, so that what is inside of it can be seen.
-
-        Args:
-            on: Whether it is.
-        """
+        """The robot like glass, so that what is inside of it can be seen."""
         for mesh, opacity in self._meshes:
             mesh.opacity = 0.35 if on else opacity
 
@@ -136,11 +128,7 @@ class Stage:
         return np.array(self._data.oMi[body + 1].homogeneous)
 
     def show_frames(self, shown: bool) -> None:
-        """The axes of the bodies: x red, y green, z blue.
-
-        Args:
-            shown: Whether to show them.
-        """
+        """The axes of the bodies: x red, y green, z blue."""
         length = 0.06 * self.size
         for body in self._bodies:
             body.axes_length, body.axes_radius, body.origin_radius = length, 0.035 * length, 0.07 * length
