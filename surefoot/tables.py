@@ -152,7 +152,11 @@ def _problem(item: Any, schema: type[BaseModel], file: str | Path, lines: Mappin
     near = list(item.get("ctx", {}).get("suggestions", ()))
     match item["type"]:
         case "extra_forbidden":
-            known = _known_keys(schema, path[:-1])
+            # Keys that the schema has at a path
+            at: list[Any] = [schema]
+            for part in path[:-1]:
+                at = [below for item in at for below in _below(item, part)]
+            known = sorted({key for item in at if _is_model(item) for key in item.model_fields})
             near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.55)
             kind = UNKNOWN_KEY
             words = f"unknown key `{key}`; " + (
@@ -164,14 +168,6 @@ def _problem(item: Any, schema: type[BaseModel], file: str | Path, lines: Mappin
             kind = WRONG_VALUE
             words = f"`{key}` = {repr(item.get('input'))[:60]}: {item['msg'][0].lower()}{item['msg'][1:]}"
     return ScenarioError(words, file=file, line=line_of(path, lines), kind=kind, key=path, suggestions=near)
-
-
-def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
-    """Keys that the schema has at a path."""
-    at: list[Any] = [schema]
-    for part in path:
-        at = [below for item in at for below in _below(item, part)]
-    return sorted({key for item in at if _is_model(item) for key in item.model_fields})
 
 
 def _below(annotation: Any, part: str | int) -> list[Any]:

@@ -157,7 +157,10 @@ class _Box:
     def rulers(self) -> list[Html]:
         """Ticks at round metres below and to the left."""
         half = (0.5 * _SIZE - _MARGIN) / self.scale
-        unit = _round_unit(2.0 * half)
+        # 1, 2 or 5 times a power of ten that gives about five ticks
+        rough = (2.0 * half) / 5.0
+        power = 10.0 ** np.floor(np.log10(rough))
+        unit = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k * power - rough)))
         parts = []
         for axis in (0, 1):
             first, last = self.middle[axis] - half, self.middle[axis] + half
@@ -196,13 +199,6 @@ def _colour(share: float) -> str:
     k = min(int(at), len(_COLOURS) - 2)
     r, g, b = _COLOURS[k] + (at - k) * (_COLOURS[k + 1] - _COLOURS[k])
     return f"#{round(r):02x}{round(g):02x}{round(b):02x}"
-
-
-def _round_unit(length: float) -> float:
-    """1, 2 or 5 times a power of ten that gives about five ticks."""
-    rough = length / 5.0
-    power = 10.0 ** np.floor(np.log10(rough))
-    return float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k * power - rough)))
 
 
 def _axis_name(axis: Array) -> str:

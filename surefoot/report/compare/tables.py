@@ -72,7 +72,10 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """As numbers, texts and lists, for JSON."""
         return {"runs": list(self.names)} | {
-            part: {row.key: _row_dict(row) for row in getattr(self, part)}
+            part: {
+                row.key: {"values": list(row.values), "absolute": list(row.absolute), "relative": list(row.relative)}
+                for row in getattr(self, part)
+            }
             for part in ("metrics", "scenario", "versions")
         }
 
@@ -153,10 +156,6 @@ def _incidents_text(rows: Sequence[DifferenceRow], run: int) -> str | None:
         return "none" if found else None
     count = sum(found["times"]) if "times" in found else len(found["start_s"])
     return f"{count}, first at {min(found['start_s']):.2f} s"
-
-
-def _row_dict(row: DifferenceRow) -> dict[str, Any]:
-    return {"values": list(row.values), "absolute": list(row.absolute), "relative": list(row.relative)}
 
 
 def _is_flag(value: Any) -> bool:

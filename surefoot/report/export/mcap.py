@@ -297,7 +297,11 @@ def _transforms(trajectory: Trajectory, robot: Robot) -> _Topic:
         links = np.asarray(compile_robot(robot).frames(trajectory.q[rows], list(names)))
         relative = _relative(tree.parents, links)
         fixed = [np.broadcast_to(T, (len(relative), 4, 4)) for _, _, T in surfaces]
-        found = _as_pose(np.concatenate([relative, *(T[:, None] for T in fixed)], axis=1))
+        # x, y, z, then the quaternion x, y, z, w: (n, frames, 7)
+        T = np.concatenate([relative, *(T[:, None] for T in fixed)], axis=1)
+        count = T.shape[0] * T.shape[1]
+        turns = Rotation.from_matrix(T[..., :3, :3].reshape(count, 3, 3)).as_quat()
+        found = np.concatenate([T[..., :3, 3], turns.reshape(*T.shape[:2], 4)], axis=-1)
         return {f"pose {k}": found[:, k] for k in range(len(frames))}
 
     return _Topic("/tf", TF_MESSAGE, layout, columns)
@@ -326,10 +330,3 @@ def _relative(parents: NDArray[np.int64], T: Array) -> Array:
         if parent >= 0:
             out[:, i] = np.linalg.solve(T[:, parent], T[:, i])
     return out
-
-
-def _as_pose(T: Array) -> Array:
-    """x, y, z, then the quaternion x, y, z, w: (n, frames, 7)."""
-    count = T.shape[0] * T.shape[1]
-    turns = Rotation.from_matrix(T[..., :3, :3].reshape(count, 3, 3)).as_quat()
-    return np.concatenate([T[..., :3, 3], turns.reshape(*T.shape[:2], 4)], axis=-1)

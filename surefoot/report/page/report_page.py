@@ -152,6 +152,8 @@ def report_page(evidence: Evidence, more_scripts: Sequence[str] = ()) -> str:
     shown = plane_of_balance(with_layers(evidence))
     own = "\n".join(asset(f"web/{name}") for name in (*_SCRIPTS, *more_scripts))
     script, three = f"(function () {{\n'use strict';\n{own}\n}})();", asset("vendor/three.min.js")
+    # JSON that cannot close the script element around it
+    text = json.dumps(_data(shown), allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
     parts = {
         "POLICY": policy_html(three, script),
         "TITLE": html("{}", shown.title),
@@ -165,7 +167,7 @@ def report_page(evidence: Evidence, more_scripts: Sequence[str] = ()) -> str:
         "STYLE": Html(asset("web/report.css")),
         "THREE": Html(three),
         "SCRIPT": Html(script),
-        "DATA": _script_text(_data(shown)),
+        "DATA": Html(text.replace("<", "\\u003c")),
     }
     pieces = asset("web/report.html").split("@")
     return "".join(parts.get(piece, piece) for piece in pieces)
@@ -181,12 +183,6 @@ def _data(evidence: Evidence) -> dict[str, Any]:
         "audit": None if evidence.audit is None else audit_data(evidence.audit),
         "groups_of_items": _GROUPS_OF_ITEMS,
     }
-
-
-def _script_text(data: dict[str, Any]) -> Html:
-    """JSON that cannot close the script element around it."""
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return Html(text.replace("<", "\\u003c"))
 
 
 def _plain(value: Any) -> Any:

@@ -130,7 +130,11 @@ def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:
     model, compiler_notes = compile_mjcf(files, meshes)
     try:
         names = names_of(model)
-        _require_ordered_limits(model, names)
+        # MuJoCo takes a range whose ends are swapped for no range at all
+        for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
+            raise ModelError(
+                f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
+            )
         return _robot_of(model, names, files, str(path), compiler_notes)
     except SurefootError as error:
         raise error.with_place(path) from None
@@ -223,14 +227,6 @@ def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
         for i in range(model.nsite)
         if model.site_bodyid[i] > 0
     )
-
-
-def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
-    """MuJoCo takes a range whose ends are swapped for no range at all."""
-    for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
-        raise ModelError(
-            f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
-        )
 
 
 def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:

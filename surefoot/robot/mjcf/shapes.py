@@ -128,14 +128,11 @@ def _shape(model: mujoco.MjModel, i: int) -> Shape | None:
         case mujoco.mjtGeom.mjGEOM_ELLIPSOID:
             return Ellipsoid((a, b, c))
         case mujoco.mjtGeom.mjGEOM_MESH | mujoco.mjtGeom.mjGEOM_SDF if model.geom_dataid[i] >= 0:
-            return _mesh(model, int(model.geom_dataid[i]))
+            mesh = int(model.geom_dataid[i])
+            start = int(model.mesh_vertadr[mesh])
+            points = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], dtype=float)
+            points.setflags(write=False)
+            first = int(model.mesh_faceadr[mesh])
+            return Mesh(points=points, faces=model.mesh_face[first : first + int(model.mesh_facenum[mesh])])
         case _:
             return None
-
-
-def _mesh(model: mujoco.MjModel, mesh: int) -> Mesh:
-    start = int(model.mesh_vertadr[mesh])
-    points = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], dtype=float)
-    points.setflags(write=False)
-    first = int(model.mesh_faceadr[mesh])
-    return Mesh(points=points, faces=model.mesh_face[first : first + int(model.mesh_facenum[mesh])])

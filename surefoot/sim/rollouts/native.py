@@ -150,7 +150,9 @@ class NativeRollout:
             raise NotSupportedError("rollouts do not support rigid contacts", next_step='use contact="spring_damper"')
         _require_known(request)
         self.request = request
-        self.plane = _only_plane(request.world)
+        world = request.world
+        first = world.ground[0] if world is not None and len(world.ground) == 1 else None
+        self.plane = first if isinstance(first, GroundPlane) else None
         self.touches = request.world is not None and bool(request.world.ground) and bool(request.robot.contacts)
         plane = None if self.plane is None else (*map(float, self.plane.normal), _offset(self.plane))
         self._settings = Settings(request.dt, law, settings.integrator, self.touches, stops=True, friction=True)
@@ -228,7 +230,10 @@ class NativeRollout:
             given = {**state, **steady, "ground": self._ground(state["q"]), request.mode: control}
             found = self.step.kernel(**given, threads=request.threads)
             after = dict(zip(self.step.outputs, found, strict=True))
-            going = (good == t) & np.all([_is_small(after[name]) for name in state], axis=0)
+            # (n,) whether all entries of each copy are numbers below the limit
+            going = (good == t) & np.all(
+                [np.asarray((np.abs(after[name]) < _DIVERGED).all(axis=1)) for name in state], axis=0
+            )
             good += going
             state = {name: np.where(going[:, None], after[name], old) for name, old in state.items()}
             if (t + 1) % request.every == 0:
@@ -266,16 +271,6 @@ class NativeRollout:
             ends = self.request.every * np.arange(1, force.shape[1] + 1)
             force[ends[None] > good[:, None]] = np.nan
         return force
-
-
-def _is_small(x: Array) -> Array:
-    """(n,) whether all entries of each copy are numbers below the limit."""
-    return np.asarray((np.abs(x) < _DIVERGED).all(axis=1))
-
-
-def _only_plane(world: World | None) -> GroundPlane | None:
-    first = world.ground[0] if world is not None and len(world.ground) == 1 else None
-    return first if isinstance(first, GroundPlane) else None
 
 
 def _offset(plane: GroundPlane) -> float:

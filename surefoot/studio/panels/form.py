@@ -80,7 +80,10 @@ def inline_toml(value: Any) -> str:
 
 
 def _fields(prefix: str, table: BaseModel) -> Iterator[FormField]:
-    hints = _hints(type(table))
+    # What the docstring of a table says about its keys
+    text = inspect.cleandoc(type(table).__doc__ or "").partition("Args:\n")[2]
+    parts = re.split(r"^    (\w+): ", text, flags=re.MULTILINE)
+    hints = {name: " ".join(hint.split()) for name, hint in zip(parts[1::2], parts[2::2], strict=True)}
     for name, info in type(table).model_fields.items():
         if isinstance(table, KindTable) and not _belongs(table, name):
             continue
@@ -104,7 +107,9 @@ def _belongs(table: KindTable, name: str) -> bool:
 
 def _field(key: str, value: Any, info: FieldInfo, hint: str) -> FormField:
     plain, limits = _plain(info.annotation, list(info.metadata))
-    lower, upper = _limits(limits)
+    # Bounds that belong to the range; bounds that do not are left to the check of the scenario
+    lower = next((float(x.ge) for x in limits if isinstance(x, annotated_types.Ge)), None)  # type: ignore[arg-type]
+    upper = next((float(x.le) for x in limits if isinstance(x, annotated_types.Le)), None)  # type: ignore[arg-type]
     if get_origin(plain) is Literal or (plain is bool and value is None):
         choices = _SWITCH if plain is bool else tuple(str(item) for item in get_args(plain))
         return FormField(key, "choice", value or DEFAULT, choices if value else (DEFAULT, *choices), hint=hint)
@@ -132,23 +137,9 @@ def _plain(annotation: Any, limits: list[Any]) -> tuple[Any, list[Any]]:
     return annotation, limits
 
 
-def _limits(limits: list[Any]) -> tuple[float | None, float | None]:
-    """Bounds that belong to the range; bounds that do not are left to the check of the scenario."""
-    lower = next((float(x.ge) for x in limits if isinstance(x, annotated_types.Ge)), None)  # type: ignore[arg-type]
-    upper = next((float(x.le) for x in limits if isinstance(x, annotated_types.Le)), None)  # type: ignore[arg-type]
-    return lower, upper
-
-
 def _dumped(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="python", exclude_none=True)
     if isinstance(value, Mapping):
         return {key: _dumped(item) for key, item in value.items()}
     return [_dumped(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _hints(table: type[BaseModel]) -> dict[str, str]:
-    """What the docstring of a table says about its keys."""
-    text = inspect.cleandoc(table.__doc__ or "").partition("Args:\n")[2]
-    parts = re.split(r"^    (\w+): ", text, flags=re.MULTILINE)
-    return {name: " ".join(hint.split()) for name, hint in zip(parts[1::2], parts[2::2], strict=True)}

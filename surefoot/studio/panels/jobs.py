@@ -50,7 +50,9 @@ class JobsPanel:
                     row.folder.remove()
                 self._rows[job.number] = self._add(job)
             else:
-                _update(row, job)
+                set_html(row.text, _text(job))
+                if row.bar is not None:
+                    set_value(row.bar, 100.0 * job.share)
 
     def _add(self, job: Job) -> _Row:
         gui = self._tab.gui
@@ -83,12 +85,6 @@ class JobsPanel:
                 self._tab.post(lambda: self._tab.watch(job))
 
         group.on_click(clicked)
-
-
-def _update(row: _Row, job: Job) -> None:
-    set_html(row.text, _text(job))
-    if row.bar is not None:
-        set_value(row.bar, 100.0 * job.share)
 
 
 def _text(job: Job) -> Html:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import viser
-from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.report import SceneMesh
@@ -51,7 +50,12 @@ class Stage:
         scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(150, 160, 175), intensity=2.4)
         scene.add_light_directional("/light/front", intensity=1.6, position=(3.0, -2.0, 3.0), cast_shadow=False)
         scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
-        scene.set_background_image(_sky(), format="png")
+        # A background that grows lighter towards the ground
+        share = np.linspace(0.0, 1.0, 64)[:, None, None]
+        top, bottom = np.array([205.0, 216.0, 230.0]), np.array([246.0, 248.0, 251.0])
+        scene.set_background_image(
+            np.broadcast_to(top + share * (bottom - top), (64, 4, 3)).astype(np.uint8), format="png"
+        )
         self.grid = scene.add_grid(
             "/grid", infinite_grid=True, cell_size=0.25, section_size=1.0, cell_color=(214, 220, 228),
             section_color=(176, 186, 200), cell_thickness=0.7, section_thickness=1.1, fade_distance=26.0,
@@ -205,10 +209,3 @@ def _merged(meshes: tuple[SceneMesh, ...]) -> list[SceneMesh]:
         vertices = np.vstack([part.vertices for part in parts])
         out.append(SceneMesh(parts[0].link, body, vertices, faces, parts[0].colour))
     return out
-
-
-def _sky() -> NDArray[np.uint8]:
-    """A background that grows lighter towards the ground."""
-    share = np.linspace(0.0, 1.0, 64)[:, None, None]
-    top, bottom = np.array([205.0, 216.0, 230.0]), np.array([246.0, 248.0, 251.0])
-    return np.broadcast_to(top + share * (bottom - top), (64, 4, 3)).astype(np.uint8)
