@@ -31,9 +31,6 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     removed and what was at `path` stays as it was. A link is followed; the file it names is replaced, and the new one
     has its permissions.
 
-    Args:
-        path: Path of the file.
-
     Yields:
         The temporary file, in the same folder, empty.
 
@@ -64,22 +61,13 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all; raises as `atomic_write` does.
-
-    Args:
-        path: Path of the file.
-        text: The text.
-    """
+    """Write a text as UTF-8, whole or not at all; raises as `atomic_write` does."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def is_file(path: str | Path) -> bool:
-    """Whether a path names a file; not one that no file system takes (too long, with a zero byte).
-
-    Args:
-        path: Any text.
-    """
+    """Whether a path names a file; not one that no file system takes (too long, with a zero byte)."""
     try:
         return Path(path).is_file()
     except (OSError, ValueError):

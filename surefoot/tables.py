@@ -80,10 +80,6 @@ def _floats(value: Any) -> Iterator[float]:
 def read_toml(path: str | Path, schema: type[Schema]) -> Schema:
     """Read and check a TOML file.
 
-    Args:
-        path: The file.
-        schema: Its schema.
-
     Raises:
         FileFormatError: There is no such file, it cannot be read, or it is too large.
         ScenarioError: It is not UTF-8 text, not TOML, or not as the schema demands.
@@ -93,11 +89,7 @@ def read_toml(path: str | Path, schema: type[Schema]) -> Schema:
 
 
 def read_toml_text(path: str | Path) -> str:
-    """The text of a file, UTF-8 with or without a byte order mark; raises as `read_toml` does.
-
-    Args:
-        path: The file.
-    """
+    """The text of a file, UTF-8 with or without a byte order mark; raises as `read_toml` does."""
     data = read_bytes(path, advice="check the path: this file should be text of some kB")
     try:
         return data.decode("utf-8-sig")
@@ -110,10 +102,6 @@ def read_toml_text(path: str | Path) -> str:
 
 def parse_toml(text: str, file: str | Path) -> dict[str, Any]:
     """The tables of a TOML text, or an error with its line.
-
-    Args:
-        text: The text.
-        file: Its file, for messages.
 
     Raises:
         ScenarioError: It is not TOML.
@@ -164,7 +152,11 @@ def _problem(item: Any, schema: type[BaseModel], file: str | Path, lines: Mappin
     near = list(item.get("ctx", {}).get("suggestions", ()))
     match item["type"]:
         case "extra_forbidden":
-            known = _known_keys(schema, path[:-1])
+            # Keys that the schema has at a path
+            at: list[Any] = [schema]
+            for part in path[:-1]:
+                at = [below for item in at for below in _below(item, part)]
+            known = sorted({key for item in at if _is_model(item) for key in item.model_fields})
             near = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.55)
             kind = UNKNOWN_KEY
             words = f"unknown key `{key}`; " + (
@@ -176,14 +168,6 @@ def _problem(item: Any, schema: type[BaseModel], file: str | Path, lines: Mappin
             kind = WRONG_VALUE
             words = f"`{key}` = {repr(item.get('input'))[:60]}: {item['msg'][0].lower()}{item['msg'][1:]}"
     return ScenarioError(words, file=file, line=line_of(path, lines), kind=kind, key=path, suggestions=near)
-
-
-def _known_keys(schema: type[BaseModel], path: KeyPath) -> list[str]:
-    """Keys that the schema has at a path."""
-    at: list[Any] = [schema]
-    for part in path:
-        at = [below for item in at for below in _below(item, part)]
-    return sorted({key for item in at if _is_model(item) for key in item.model_fields})
 
 
 def _below(annotation: Any, part: str | int) -> list[Any]:
@@ -246,11 +230,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 class _LineReader:
-    """Goes through a TOML text once.
-
-    Args:
-        text: The text.
-    """
+    """Goes through a TOML text once."""
 
     def __init__(self, text: str) -> None:
         self.lines: dict[KeyPath, int] = {}

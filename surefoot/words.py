@@ -74,11 +74,7 @@ def are_missing(number: int, noun: str) -> str:
 
 
 def verdict_text(metrics: Mapping[str, Any]) -> str:
-    """The verdict of a run; one that passed with defects in the audit of its motion is not called passed alone.
-
-    Args:
-        metrics: Of the run.
-    """
+    """The verdict of a run; one that passed with defects in the audit of its motion is not called passed alone."""
     verdict = str(metrics.get("verdict", ""))
     defects = (metrics.get("audit") or {}).get("defects", 0)
     return f"{verdict}, but its motion has {counted(defects, 'defect')}" if verdict == "passed" and defects else verdict
@@ -159,11 +155,7 @@ def side_pairs(names: Iterable[str], given: Mapping[str, str] | None = None) -> 
 
 
 def sides_of(names: Iterable[str]) -> dict[str, str]:
-    """Each name → "left", "right" or "middle", by the rules of `side_pairs`.
-
-    Args:
-        names: All names.
-    """
+    """Each name → "left", "right" or "middle", by the rules of `side_pairs`."""
     known = list(names)
     return {name: _other_side(name, known)[1] for name in known}
 

@@ -73,11 +73,7 @@ class AuditRequest:
 
 
 def audit_command(request: AuditRequest) -> int:
-    """Audit a motion and print the result; 1 if it has defects.
-
-    Args:
-        request: What the user asks for.
-    """
+    """Audit a motion and print the result; 1 if it has defects."""
     require_page_name(request.html)
     own = _scenario(request.motion)
     model = _robot(request, own)
@@ -94,7 +90,10 @@ def audit_command(request: AuditRequest) -> int:
     else:
         _print(result, page_console())
     if request.html is not None:
-        _write_page(request.html, request.motion, given, model, world, result)
+        from surefoot.report import audit_page
+
+        text = audit_page(str(request.motion), given.trajectory, model, World() if world is None else world, result)
+        write_text(request.html, text)
         if not request.as_json:
             print(request.html)
     return 0 if result.passed else 1
@@ -156,15 +155,6 @@ def _audited(
             given, robot, world, tolerances=tolerances, replay=replay,
             progress=lambda name, share: bar.update(task, completed=share, description=name),
         )  # fmt: skip
-
-
-def _write_page(
-    path: Path, motion: Path, given: GivenMotion, robot: Robot, world: World | None, result: AuditResult
-) -> None:
-    from surefoot.report import audit_page
-
-    text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
-    write_text(path, text)
 
 
 def _print(result: AuditResult, console: Console) -> None:

@@ -16,11 +16,7 @@ def bench_folder() -> Path | None:
 
 
 def bench_command(words: list[str]) -> int:
-    """Run a benchmark, or list them.
-
-    Args:
-        words: Name and options.
-    """
+    """Run a benchmark, or list them."""
     root = bench_folder()
     if root is None:
         raise NotSupportedError(

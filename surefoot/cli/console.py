@@ -146,11 +146,7 @@ class FirstTimeColumn(ProgressColumn):
         self._text, self._looked = "", time.monotonic()
 
     def render(self, task: Task) -> Text:
-        """The text of `FirstTime`.
-
-        Args:
-            task: Of the bar.
-        """
+        """The text of `FirstTime`."""
         if time.monotonic() - self._looked >= _LOOK_EVERY:
             self._text, self._looked = self._first_time.text(), time.monotonic()
         return Text(self._text, style="dim")

@@ -48,7 +48,7 @@ def doctor_command(as_json: bool) -> int:
 def diagnose() -> list[Diagnosis]:
     """Every check in turn."""
     return [
-        _surefoot(),
+        Diagnosis("surefoot", f"{importlib.metadata.version('surefoot')} in {Path(__file__).parents[1]}"),
         _python(),
         _cpu(),
         *packages(),
@@ -57,10 +57,6 @@ def diagnose() -> list[Diagnosis]:
         _chromium(),
         _cache(),
     ]
-
-
-def _surefoot() -> Diagnosis:
-    return Diagnosis("surefoot", f"{importlib.metadata.version('surefoot')} in {Path(__file__).parents[1]}")
 
 
 def _python() -> Diagnosis:

@@ -68,11 +68,7 @@ def _print(heading: str, rows: dict[str, str], as_json: bool) -> None:
 
 
 def show_scenario(name: str) -> int:
-    """Print the file of a scenario.
-
-    Args:
-        name: Its name.
-    """
+    """Print the file of a scenario."""
     from surefoot.scenario import scenario_text
 
     print(scenario_text(name), end="")

@@ -13,8 +13,6 @@ from surefoot.codegen.batch import span
 from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Arguments", "as_plain", "is_plain"]
-
 
 def is_plain(array: Any, dtype: np.dtype[Any]) -> bool:
     """Whether machine code can use the memory of an array as it is: contiguous, aligned, of native byte order.
@@ -70,10 +68,6 @@ class Arguments:
 
     def by_name(self, args: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
         """Arguments by name.
-
-        Args:
-            args: Those by place.
-            named: Those by name.
 
         Raises:
             ShapeError: Too many of them, or one twice.

@@ -19,8 +19,6 @@ from surefoot.codegen.build import Build
 from surefoot.codegen.identity import identity_of
 from surefoot.codegen.llvm import KernelText, compile_text, kernel_text
 
-__all__ = ["Artifact", "Recipe", "cached_code", "make"]
-
 Shapes = tuple[tuple[int, ...], ...]
 _INTEGERS, _NUMBERS = np.dtype("<i8"), np.dtype("<f8")
 

@@ -19,18 +19,6 @@ from surefoot.codegen.llvm import TILES, load_object
 from surefoot.codegen.spec import Spec
 from surefoot.errors import ShapeError
 
-__all__ = [
-    "BatchRunner",
-    "addresses",
-    "aligned_empty",
-    "from_tiles",
-    "make_spec",
-    "span",
-    "thread_count",
-    "tile_count",
-    "to_tiles",
-]
-
 _ALIGNMENT = 64
 _CACHE_SHARE = 20_000  # bytes of tiles that are worked on at a time: they should stay in the first-level cache
 _WORTH_A_THREAD = 200_000  # operations on vectors: some tens of microseconds, as long as waking a thread takes
@@ -38,12 +26,7 @@ _space = threading.local()
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[Any]:
-    """An array whose memory starts at a cache line.
-
-    Args:
-        shape: Its shape.
-        dtype: Its type.
-    """
+    """An array whose memory starts at a cache line."""
     kind = np.dtype(dtype)
     size = int(np.prod(shape)) * kind.itemsize
     raw = np.empty(size + _ALIGNMENT, dtype=np.uint8)
@@ -52,12 +35,7 @@ def aligned_empty(shape: tuple[int, ...], dtype: Any = np.float64) -> NDArray[An
 
 
 def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
-    """States (n, …) as tiles (blocks, …, width); the last state fills up the last tile.
-
-    Args:
-        rows: One state a row.
-        width: States of a tile.
-    """
+    """States (n, …) as tiles (blocks, …, width); the last state fills up the last tile."""
     n = len(rows)
     blocks = -(-n // width)
     padded = rows if n == blocks * width else np.concatenate([rows, np.repeat(rows[-1:], blocks * width - n, axis=0)])
@@ -67,12 +45,7 @@ def to_tiles(rows: NDArray[Any], width: int) -> NDArray[Any]:
 
 
 def from_tiles(tiles: NDArray[Any], n: int | None = None) -> NDArray[Any]:
-    """Tiles (blocks, …, width) as states (n, …); all of them without n.
-
-    Args:
-        tiles: The tiles.
-        n: How many states there are.
-    """
+    """Tiles (blocks, …, width) as states (n, …); all of them without n."""
     blocks, *shape, width = tiles.shape
     rows = np.moveaxis(tiles, -1, 1).reshape(blocks * width, *shape)
     return np.ascontiguousarray(rows[:n])
@@ -183,9 +156,6 @@ class _Pieces:
     """Pieces of work for other threads: after the end of a `with`, however it comes, none runs and none begins.
 
     They write into arrays that an interrupt would free.
-
-    Args:
-        part: Runs over bounds.
     """
 
     def __init__(self, part: Callable[[tuple[int, int]], int]) -> None:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Build"]
-
 
 @dataclass(frozen=True)
 class Build:

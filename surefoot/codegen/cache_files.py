@@ -27,23 +27,6 @@ from typing import Any, BinaryIO, NamedTuple
 
 from surefoot.errors import SurefootError
 
-__all__ = [
-    "CacheError",
-    "DamagedEntryError",
-    "RefusedEntryError",
-    "Slot",
-    "UnsafeFolderError",
-    "file_name",
-    "open_folder",
-    "pack_entry",
-    "read_description",
-    "read_payload",
-    "remove",
-    "remove_leftovers",
-    "slots",
-    "write_entry",
-]
-
 _MAGIC, _FORMAT = b"sfkernel", 1
 _HEAD = struct.Struct("<8sIIQ32s")
 _DIGEST = 32

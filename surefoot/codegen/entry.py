@@ -19,8 +19,6 @@ from surefoot.codegen.artifact import cached_code
 from surefoot.codegen.llvm import load_object
 from surefoot.codegen.spec import Spec
 
-__all__ = ["bound_function", "entry_function", "front_spec", "supported"]
-
 _FASTCALL, _KEYWORDS, _NOARGS = 0x0080, 0x0002, 0x0004
 _NEW_ARRAY = 184  # PyArray_Empty in numpy's table of functions
 _OUT = sys.intern("out")

@@ -10,8 +10,6 @@ from surefoot.codegen.artifact import Recipe
 from surefoot.codegen.kernel import Kernel
 from surefoot.codegen.program import trace
 
-__all__ = ["compile_function"]
-
 
 def compile_function(
     name: str,

@@ -15,8 +15,6 @@ import numpy as np
 
 from surefoot.ops import Symbol
 
-__all__ = ["Graph", "fuse", "graph_of"]
-
 _FOLD: dict[str, Callable[..., Any]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.abs,
     "acos": np.arccos, "atan2": np.arctan2, "min": np.minimum, "max": np.maximum, "pow": np.float_power,

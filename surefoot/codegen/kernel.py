@@ -18,8 +18,6 @@ from surefoot.codegen.llvm import vector_width
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Kernel", "ReferenceKernel"]
-
 
 class Kernel:
     """A compiled function; single states and batches have a build each, made or read from the cache on first use.
@@ -318,11 +316,5 @@ class ReferenceKernel(Kernel):
         """There is nothing to build."""
 
     def tiled(self, *tiles: Array, out: Array | None = None, threads: int | str | None = None) -> Array:
-        """Not with numpy.
-
-        Args:
-            *tiles: –
-            out: –
-            threads: –
-        """
+        """Not with numpy."""
         raise NotSupportedError("the numpy backend has no tiles", next_step='compile with backend="llvm"')

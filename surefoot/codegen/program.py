@@ -20,8 +20,6 @@ from surefoot.codegen.graph import fuse, graph_of
 from surefoot.errors import ShapeError
 from surefoot.ops import Array, Symbol
 
-__all__ = ["Program", "eager", "interleave", "lightest", "needed", "pressure", "trace"]
-
 Instruction = tuple[str, tuple[Any, ...]]
 _IN_MEMORY = ("input", "const")
 _LATENCY = 2  # cycles that a result is waited for: half of what a sum takes, the CPU itself looks ahead the rest

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Event", "Plan", "plan"]
-
 Instruction = tuple[str, tuple[Any, ...]]
 Event = tuple[str, int]  # ("load" | "compute" | "store", instruction): "store" puts it into its scratch slot
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["FIELDS", "MAX_ARRAYS", "PLAN", "Spec", "empty_plan"]
-
 MAX_ARRAYS = 32
 _WORDS = (
     "kernel",  # address of the compiled function

@@ -90,9 +90,6 @@ def watched_obstacles(
 def disabled_in_srdf(path: str | Path) -> dict[frozenset[str], str]:
     """Pairs of links that an SRDF file disables, each with the reason that it gives.
 
-    Args:
-        path: The file.
-
     Raises:
         FileFormatError: It cannot be read, or a pair lacks a link.
     """

@@ -188,11 +188,7 @@ class KernelSet(HeldKernels):
         return found
 
     def frames_kernel(self, names: Sequence[str]) -> Kernel:
-        """The kernel behind `frames`.
-
-        Args:
-            names: Frames.
-        """
+        """The kernel behind `frames`."""
         names = _list_of_names(names)
         if not names:
             raise NotSupportedError("no frames were named", next_step='give a list of names, as ["left_foot"]')

@@ -84,12 +84,7 @@ def refuse_too_large(tree: Tree, name: str) -> None:
 
 
 def is_large(tree: Tree, name: str) -> bool:
-    """Whether a quantity of a tree should be compiled as loops.
-
-    Args:
-        tree: The tree.
-        name: The quantity.
-    """
+    """Whether a quantity of a tree should be compiled as loops."""
     if name not in LOOPED or (name.startswith(("aba", "crba")) and (tree.mimic_source >= 0).any()):
         return False
     return _pairs(tree) >= LOOP_FROM_PAIRS if name == "crba" else tree.n >= LOOP_FROM

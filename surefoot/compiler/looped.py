@@ -138,13 +138,7 @@ class LoopProgram:
 
 
 def loop_program(tree: Tree, spec: LoopSpec, input_shapes: Sequence[tuple[int, ...]]) -> LoopProgram:
-    """Trace the steps of a recursion for the classes of bodies of a tree.
-
-    Args:
-        tree: The tree.
-        spec: The quantity.
-        input_shapes: Shapes of its inputs.
-    """
+    """Trace the steps of a recursion for the classes of bodies of a tree."""
     classes = _classes(tree, spec.constants(tree))
     world = {name: np.asarray(value, dtype=float) for name, value in spec.recursion.world(tree.gravity).items()}
     shapes, own_shapes = _field_shapes(spec, classes, world)
@@ -278,7 +272,10 @@ def _traced_step(
     `written` are fields as earlier steps of this class have left them: what is a number in them is one here.
     """
     nv = NV[group.kind]
-    joint = {name: _joint_symbols(name, NQ[group.kind] if name == "q" else nv) for name in spec.inputs}
+    joint = {
+        name: ops.symbols(name, 6 if name == "external" else (NQ[group.kind] if name == "q" else nv))
+        for name in spec.inputs
+    }
     joint |= {name: np.zeros(nv) if what == "zero" else ops.symbols(name, nv) for name, what in spec.fixed.items()}
     seen = dict(joint)
     if group.follows:
@@ -291,10 +288,6 @@ def _traced_step(
         total = done.joint[spec.joint] + joint["armature"] * joint["a"]
         done = replace(done, joint={**done.joint, spec.joint: total})
     return done, joint, own, parent
-
-
-def _joint_symbols(name: str, size: int) -> Array:
-    return ops.symbols(name, 6 if name == "external" else size)
 
 
 def _symbols(name: str, shape: tuple[int, ...]) -> Any:

@@ -73,11 +73,6 @@ def _readers(program: Program) -> dict[tuple[int, int], set[int]]:
     return out
 
 
-def _field_size(program: LoopProgram, name: str) -> int:
-    later = [at for at in program.record.values() if at > program.record[name]]
-    return min(later, default=program.record_size) - program.record[name]
-
-
 class _LoopWriter(Operations):
     def __init__(self, program: LoopProgram, build: Build, name: str) -> None:
         super().__init__(build)
@@ -294,7 +289,9 @@ class _LoopWriter(Operations):
         ]  # fmt: skip
         at = 0
         for name in self.spec.fields:
-            count = _field_size(self.program, name)
+            program = self.program
+            later = [at for at in program.record.values() if at > program.record[name]]
+            count = min(later, default=program.record_size) - program.record[name]
             self.copy("%copy.own", self.program.record[name], "%copy.out", at, count)
             at += count
         self.lines += [

@@ -22,8 +22,6 @@ from surefoot.motion import State
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 
-__all__ = ["BaseEstimator"]
-
 
 class BaseEstimator:
     """Estimates base pose and twist, joint positions and velocities.

@@ -10,8 +10,6 @@ from math import sqrt
 
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 
-__all__ = ["COVARIANCE", "correct", "distance", "innovate", "look", "point_noise", "predict"]
-
 
 def predict(
     P: Floats, size: int, inputs: Floats, known: Floats, noise: Floats, walk: Floats, dt: float, g: Floats, W: Floats,

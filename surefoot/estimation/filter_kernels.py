@@ -20,8 +20,6 @@ from surefoot.robot import Robot
 from surefoot.spatial.so3 import skew
 from surefoot.spatial.stumpff import stumpff
 
-__all__ = ["Turn", "filter_kernels", "inertial_step", "move"]
-
 
 @dataclass(frozen=True, eq=False)
 class Turn:
@@ -61,12 +59,7 @@ class Turn:
 
 
 def filter_kernels(robot: Robot, points: ContactPoints) -> KernelSet:
-    """Kernels `inertial_step`, `move` (below) and `contact_points` (`ContactPoints.at`) of a robot.
-
-    Args:
-        robot: The robot.
-        points: Its n contact points.
-    """
+    """Kernels `inertial_step`, `move` (below) and `contact_points` (`ContactPoints.at`) of a robot."""
     body = {"rotation": (3, 3), "velocity": (3,), "position": (3,), "footholds": (points.count, 3)}
     functions = {
         "inertial_step": (inertial_step, {**body, "turn": (3,), "push": (3,), "dt": (1,), "gravity": (3,)}),

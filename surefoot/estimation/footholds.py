@@ -14,8 +14,6 @@ from surefoot.kinematics import Frame, contact_frame, relative_jacobian
 from surefoot.kinematics.frames import relative_placement
 from surefoot.robot import ContactSurface, Robot, Tree
 
-__all__ = ["ContactPoints", "FootholdBook", "spread_corners"]
-
 _POINTS_OF = {"line": 2, "rectangle": 3, "polygon": 3}
 _TAKE, _LEAVE = 0.7, 0.3  # probabilities of touch at which a foothold is taken and left
 _DOUBT = 0.02  # of the attitude when no point fits any more [rad]

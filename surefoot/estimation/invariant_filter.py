@@ -21,8 +21,6 @@ from surefoot.estimation.covariance import COVARIANCE
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.spatial.so3 import skew
 
-__all__ = ["FIXED", "InertialStep", "InvariantFilter", "addresses", "leg_twist"]
-
 FIXED = 15
 """Size of the error without footholds."""
 _R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)

@@ -6,8 +6,6 @@ from dataclasses import dataclass, fields
 
 from surefoot.arrays import number
 
-__all__ = ["EstimatorSettings"]
-
 
 @dataclass(frozen=True)
 class EstimatorSettings:

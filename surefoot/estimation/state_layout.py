@@ -8,8 +8,6 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.robot import Robot
 
-__all__ = ["BaseLayout", "EncodedJoints"]
-
 _PLANAR_ROWS = [0, 1, 5]  # of a twist: along x and y, about z
 
 
@@ -17,9 +15,6 @@ class EncodedJoints:
     """The joints with one axis that do not carry the whole robot, in the order of the tree.
 
     `names` are theirs; `others` are the names of joints with more axes, which no encoder measures.
-
-    Args:
-        robot: The robot.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -66,11 +61,7 @@ class EncodedJoints:
 
 
 class BaseLayout:
-    """Where the entries of a free or planar base are, and what they mean.
-
-    Args:
-        robot: A robot with a base joint.
-    """
+    """Where the entries of a free or planar base are, and what they mean."""
 
     def __init__(self, robot: Robot) -> None:
         joint = int(robot.base_joint or 0)

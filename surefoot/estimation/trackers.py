@@ -10,8 +10,6 @@ from surefoot.arrays import Array
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
 
-__all__ = ["JointTracker", "TouchTracker", "contact_probability"]
-
 _SURE = 0.98  # what a contact bit is worth
 
 

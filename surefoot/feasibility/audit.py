@@ -118,13 +118,7 @@ class CompletedMotion:
 
 
 def complete_motion(motion: Trajectory, robot: Robot, world: World) -> CompletedMotion:
-    """Compute the velocities, torques and contact wrenches that a motion lacks.
-
-    Args:
-        motion: The motion.
-        robot: The robot.
-        world: Where it moves.
-    """
+    """Compute the velocities, torques and contact wrenches that a motion lacks."""
     case = Case(robot, world, motion)
     rates = rates_of(case)
     efforts = efforts_of(case, rates, touch_of(case, rates))

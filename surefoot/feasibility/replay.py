@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from surefoot.arrays import Array
 from surefoot.collision import ExactCollision
 from surefoot.control import TrajectoryFollower
 from surefoot.errors import NotSupportedError
@@ -69,18 +68,14 @@ def _compared(robot: Robot, motion: Trajectory, log: Log, start: float, note: st
     rows = np.flatnonzero((log.time <= motion.end) & (log.time <= until))[::10]
     times = np.asarray(log.time)[rows]
     wanted = motion.resample(times).q
-    errors = _differences(robot, wanted, np.asarray(log["q"])[rows])
+    steps = [pin.difference(robot.model, a, b) for a, b in zip(wanted, np.asarray(log["q"])[rows], strict=True)]
+    errors = np.array(steps).reshape(-1, robot.nv)
     base = (
         np.linalg.norm(errors[:, robot.base_rows[:3]], axis=1) if len(robot.base_rows) else np.full(len(rows), np.nan)
     )
     joints = np.abs(np.delete(errors, robot.base_rows, axis=1)).max(axis=1, initial=0.0)
     survived = fell is None and until >= min(motion.end, _LONGEST) - 2.0 * _STEP
     return Replay("mujoco", survived, until + start, times + start, base, joints, note)
-
-
-def _differences(robot: Robot, wanted: Array, found: Array) -> Array:
-    steps = [pin.difference(robot.model, a, b) for a, b in zip(wanted, found, strict=True)]
-    return np.array(steps).reshape(-1, robot.nv)
 
 
 _EVERY = 0.01  # [s]: how often the robot is held against meshes

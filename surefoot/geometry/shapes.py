@@ -105,9 +105,6 @@ Shape = Sphere | Box | Cylinder | Capsule | Ellipsoid | Plane | Mesh
 def require_size(shape: Shape) -> None:
     """Refuse sizes that are negative or no numbers.
 
-    Args:
-        shape: A shape.
-
     Raises:
         ShapeError: A length is negative or not finite.
     """

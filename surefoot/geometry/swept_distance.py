@@ -255,7 +255,11 @@ def closest(A: Array, B: Array) -> Closest:
     if len(B) == 2:
         return _point_line(A[0], B) if len(A) == 1 else _line_line(A, B)
     if len(A) == 1:
-        return _point_triangle(A[0], B)
+        p = A[0]
+        offset, side, free = p - B[0], B[1] - B[0], B[2] - B[0]
+        s, t = _in_triangle(offset, side, free)
+        inside = Closest(_square(offset - s * side - t * free), _weights(), _weights(s, t))
+        return nearer([inside, *(_on_edge_of_b(_point_line(p, B[list(edge)]), edge) for edge in _EDGES[:2])])
     return _line_triangle(A, B) if len(A) == 2 else _triangles(A, B)
 
 
@@ -300,13 +304,6 @@ def _line_line(A: Array, B: Array) -> Closest:
     return Closest(_square(offset + s * first.along - t * second.along), _weights(s), _weights(t))
 
 
-def _point_triangle(p: Array, B: Array) -> Closest:
-    offset, side, free = p - B[0], B[1] - B[0], B[2] - B[0]
-    s, t = _in_triangle(offset, side, free)
-    inside = Closest(_square(offset - s * side - t * free), _weights(), _weights(s, t))
-    return nearer([inside, *(_on_edge_of_b(_point_line(p, B[list(edge)]), edge) for edge in _EDGES[:2])])
-
-
 def _line_triangle(A: Array, B: Array) -> Closest:
     on_edges = [_on_edge_of_b(_line_line(A, B[list(edge)]), edge) for edge in _EDGES[:2]]
     return nearer([_line_across(A, B), *on_edges])
@@ -316,7 +313,8 @@ def _triangles(A: Array, B: Array) -> Closest:
     """Edges of the first with the second cover all but points inside the first; edges of the second cover these."""
     candidates = []
     for edge in _EDGES:
-        candidates.append(_on_edge_of_a(_line_triangle(A[list(edge)], B), edge))
+        found = _line_triangle(A[list(edge)], B)
+        candidates.append(found._replace(a=_edge_weights(found.a[0], edge)))
         inside = _line_across(B[list(edge)], A)
         candidates.append(_on_edge_of_b(Closest(inside.squared, inside.b, inside.a), edge))
     return nearer(candidates)
@@ -376,10 +374,6 @@ def _line(along: Array) -> _Line:
 def _without(x: Array, line: _Line) -> Array:
     """The part of a vector that is orthogonal to a line."""
     return x - (x @ line.along * line.inverse) * line.along
-
-
-def _on_edge_of_a(found: Closest, edge: tuple[int, int]) -> Closest:
-    return found._replace(a=_edge_weights(found.a[0], edge))
 
 
 def _on_edge_of_b(found: Closest, edge: tuple[int, int]) -> Closest:

@@ -107,9 +107,6 @@ def _pushes(body: Body, own: Fields) -> Array:
 def moments(tree: Tree) -> Recursion:
     """First moments inwards; the world's "moment", "rate" and "bias" are position, velocity and bias of the CoM.
 
-    Args:
-        tree: The tree.
-
     Raises:
         ModelError: It has no mass.
     """

@@ -65,8 +65,12 @@ def volume_distance(tree: Tree, q: Array, a: BodyVolume, b: BodyVolume, blur: fl
     for sign, placed in ((-1.0, placed_a), (1.0, placed_b)):
         for i, (R, p) in placed.items():
             rows = dof_rows(tree, i)
-            gradient[rows] = gradient[rows] + sign * _rates(joint_subspace(bodies(tree)[i]), R, p, normal, moment)
-    to_world = frame_placement(tree, Frame(_meeting_body(path, a.body)), q)
+            # What unit rates of a joint (columns of S in the body at R, p) give along a force (normal, moment)
+            S = joint_subspace(bodies(tree)[i])
+            angular = R @ S[3:]
+            arms = ops.stack([ops.cross(p, axis) for axis in angular.T], axis=1)
+            gradient[rows] = gradient[rows] + sign * ((R @ S[:3] + arms).T @ normal + angular.T @ moment)
+    to_world = frame_placement(tree, Frame(path.parents[path.inward[-1]] if path.inward else a.body), q)
     return VolumeDistance(
         nearest.distance - (a.volume.radius + b.volume.radius),
         gradient,
@@ -92,17 +96,6 @@ def _vertices(x: BodyVolume, placed: dict[int, tuple[Array, Array]]) -> Array:
         return x.volume.vertices
     R, p = placed[x.body]
     return ops.stack([p + R @ vertex for vertex in x.volume.vertices])
-
-
-def _rates(S: Array, R: Array, p: Array, normal: Array, moment: Array) -> Array:
-    """What unit rates of a joint (columns of S in the body at R, p) give along a force (normal, moment)."""
-    angular = R @ S[3:]
-    arms = ops.stack([ops.cross(p, axis) for axis in angular.T], axis=1)
-    return (R @ S[:3] + arms).T @ normal + angular.T @ moment
-
-
-def _meeting_body(path: Path, start: int) -> int:
-    return path.parents[path.inward[-1]] if path.inward else start
 
 
 def _moved(T: Array, point: Array) -> Array:

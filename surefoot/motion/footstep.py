@@ -9,8 +9,6 @@ from typing import Protocol, runtime_checkable
 from surefoot.arrays import Array, placement_matrix
 from surefoot.errors import ShapeError
 
-__all__ = ["Footstep", "StepSource"]
-
 
 @dataclass(frozen=True, eq=False)
 class Footstep:

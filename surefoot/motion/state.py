@@ -56,10 +56,6 @@ class State:
     def difference(self, robot: Robot, other: State) -> tuple[Array, Array]:
         """How to get from here to `other`.
 
-        Args:
-            robot: The robot of both.
-            other: Where to go.
-
         Returns:
             (nv,) tangent step with q ⊕ step = q_other, and (nv,) v_other − v.
         """

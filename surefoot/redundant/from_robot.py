@@ -41,9 +41,6 @@ def model_of(robot: Robot) -> Model:
     revolute, prismatic and translation joints become stops. Friction, damping and bounds of drives are not in it:
     inputs are the forces that arrive at the joints.
 
-    Args:
-        robot: The robot.
-
     Raises:
         NotSupportedError: A joint is helical or copies another, joints are coupled, or a loop holds one rotation only.
     """

@@ -44,7 +44,11 @@ def posed(
     state, used = _placed(layout, state, places)
     d0 = _weights(layout, used, coordinates or {})
     for name in given:
-        _hold_body(layout, d0, _body(layout, name))
+        # Give the place of a body the weight of a law
+        body = _body(layout, name)
+        at, angular, linear = layout.motion_places, len(layout.rotations), len(layout.translations)
+        d0[at["turn"].start + body * angular :][:angular] = 1.0
+        d0[at["move"].start + body * linear :][:linear] = 1.0
     state = close_hinges(model, state, d0, put_back=lambda now: _put_back(layout, now, coordinates or {}, places))
     return _with_rates(model, state, rates or {}, _weights(layout, used, rates or {}))
 
@@ -88,13 +92,6 @@ def _body(layout: Layout, name: str) -> int:
     if name not in layout.body_names:
         raise one_of("body", name, layout.body_names)
     return layout.body_names.index(name)
-
-
-def _hold_body(layout: Layout, d0: Array, body: int) -> None:
-    """Give the place of a body the weight of a law."""
-    at, angular, linear = layout.motion_places, len(layout.rotations), len(layout.translations)
-    d0[at["turn"].start + body * angular :][:angular] = 1.0
-    d0[at["move"].start + body * linear :][:linear] = 1.0
 
 
 def _pose(layout: Layout, at: ArrayLike) -> tuple[Array, Array]:

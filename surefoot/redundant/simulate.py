@@ -134,11 +134,7 @@ class Stepper:
         self.boundaries: Boundaries = free_boundaries(self.model.layout)
 
     def clipped(self, u: ArrayLike | None) -> Array:
-        """Actuator forces within their bounds, (actuators,); zero if omitted.
-
-        Args:
-            u: The commanded forces.
-        """
+        """Actuator forces within their bounds, (actuators,); zero if omitted."""
         bounds = [(a.lower, a.upper) for a in self.model.actuators]
         lower = np.array([-np.inf if low is None else low for low, _ in bounds])
         upper = np.array([np.inf if high is None else high for _, high in bounds])

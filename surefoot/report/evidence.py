@@ -17,22 +17,6 @@ from surefoot.markup import Html
 from surefoot.motion import AuditResult, ContactSchedule, World
 from surefoot.robot import BodyVolume, Robot
 
-__all__ = [
-    "DataTable",
-    "EventMark",
-    "Evidence",
-    "Ghost",
-    "Outline",
-    "PlanePlot",
-    "Plot",
-    "Region",
-    "Verdict",
-    "capture_point",
-    "contact_activity",
-    "spans",
-    "with_layers",
-]
-
 Bound = float | Array
 
 
@@ -302,7 +286,7 @@ def with_layers(evidence: Evidence) -> Evidence:
         net = sum_wrenches(np.stack(list(evidence.wrenches.values()), axis=1), places)
         point = np.column_stack([np.zeros((len(level), 2)), level])
         found["zmp"] = zero_moment_point(net, point=point, least_load=_LEAST_LOAD * _weight(robot))
-    if evidence.capture_point is None and evidence.v is not None and _is_pulled_down(robot):
+    if evidence.capture_point is None and evidence.v is not None and bool(robot.tree.gravity[2] < -1e-3):
         velocity = np.asarray(kernels.bundle(["vcom"])(evidence.q, evidence.v)["vcom"])
         found["capture_point"] = capture_point(com, velocity, level, float(np.linalg.norm(robot.tree.gravity)))
     return replace(evidence, **found)
@@ -327,11 +311,7 @@ def capture_point(com: Array, velocity: Array, level: Array, gravity: float) -> 
 
 
 def contact_activity(evidence: Evidence) -> dict[str, Flags]:
-    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if unknown.
-
-    Args:
-        evidence: A motion.
-    """
+    """When each contact carries: (n,) by contact, from the schedule or from the wrenches; empty if unknown."""
     time = evidence.time
     if evidence.schedule is not None:
         return {name: _scheduled(evidence.schedule, name, time) for name in evidence.schedule.names}
@@ -384,7 +364,3 @@ def _level(robot: Robot, wrenches: Mapping[str, Array], placements: Mapping[str,
 
 def _weight(robot: Robot) -> float:
     return robot.mass * float(np.linalg.norm(robot.tree.gravity))
-
-
-def _is_pulled_down(robot: Robot) -> bool:
-    return bool(robot.tree.gravity[2] < -1e-3)

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["packed", "quantised", "rounded"]
-
 _MOST = 65534  # the largest step; 65535 stands for "nothing"
 
 

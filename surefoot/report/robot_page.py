@@ -14,8 +14,6 @@ from surefoot.report.page import html_page, html_table, report_page
 from surefoot.report.stick_figure import figure_svg
 from surefoot.robot import Inspection, Robot, load, zoo
 
-__all__ = ["robot_page", "write_robot_page", "write_zoo_page"]
-
 
 def write_robot_page(path: str | Path, inspection: Inspection) -> None:
     """Write the page to a file, whole or not at all.
@@ -100,11 +98,7 @@ def _findings(inspection: Inspection) -> Html:
 
 
 def write_zoo_page(path: str | Path) -> None:
-    """Write a page with a picture and the facts of every robot of the zoo.
-
-    Args:
-        path: The file.
-    """
+    """Write a page with a picture and the facts of every robot of the zoo."""
     cards = joined(
         html(
             "<figure>{}<figcaption><b>{}</b><br>{} · {} dof · {:.4g} kg<br>{}</figcaption></figure>",

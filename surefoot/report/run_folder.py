@@ -17,8 +17,6 @@ from surefoot.robot import Robot, load
 from surefoot.robot.build import locked
 from surefoot.robot.model import under_gravity
 
-__all__ = ["RunFolder", "is_run_folder", "read_run", "robot_of_run"]
-
 _NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
 
 
@@ -46,11 +44,7 @@ class RunFolder:
 
 
 def is_run_folder(path: str | Path) -> bool:
-    """Whether a path is the folder of a run.
-
-    Args:
-        path: Any path.
-    """
+    """Whether a path is the folder of a run."""
     return Path(path).is_dir() and (Path(path) / "scenario.toml").is_file()
 
 
@@ -83,11 +77,7 @@ def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
 
 
 def robot_of_run(path: str | Path) -> Robot:
-    """The robot that the scenario of a run names; the same object for the same robot.
-
-    Args:
-        path: The folder.
-    """
+    """The robot that the scenario of a run names; the same object for the same robot."""
     file = Path(path) / "scenario.toml"
     _, scenario = _scenario(file)
     table, world = scenario.get("robot"), scenario.get("world", {})

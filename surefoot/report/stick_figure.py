@@ -9,8 +9,6 @@ from surefoot.arrays import Array
 from surefoot.markup import Html, html, joined
 from surefoot.robot import Robot
 
-__all__ = ["figure_lines", "figure_svg"]
-
 _VIEWS = {"side": (0, 2, 1.0, "x", "z"), "front": (1, 2, -1.0, "−y", "z")}
 
 

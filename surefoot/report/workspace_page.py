@@ -19,7 +19,6 @@ from surefoot.robot import Robot
 if TYPE_CHECKING:
     from surefoot.ik.analysis import Workspace
 
-__all__ = ["section_svg", "workspace_page", "write_workspace_page"]
 
 _SIZE, _MARGIN, _KEY = 430, 44, 46  # px: width of the drawing, room for axes, room for the key below
 _COLOURS = np.array(  # dark to bright, equal steps of lightness: points of the map "viridis"
@@ -30,23 +29,12 @@ _QUANTITIES = {"directions": "share of directions", "manipulability": "manipulab
 
 
 def write_workspace_page(path: str | Path, workspace: Workspace, robot: Robot) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Args:
-        path: The file.
-        workspace: What to show.
-        robot: Its robot.
-    """
+    """Write the page to a file, whole or not at all."""
     write_text(path, workspace_page(workspace, robot))
 
 
 def workspace_page(workspace: Workspace, robot: Robot) -> Html:
-    """The page as HTML.
-
-    Args:
-        workspace: What to show.
-        robot: Its robot.
-    """
+    """The page as HTML."""
     title = f"Workspace of {workspace.frame} on {workspace.robot}"
     unit = {3: "m³", 2: "m²", 1: "m"}[len(workspace.axes)]
     rows = [
@@ -169,7 +157,10 @@ class _Box:
     def rulers(self) -> list[Html]:
         """Ticks at round metres below and to the left."""
         half = (0.5 * _SIZE - _MARGIN) / self.scale
-        unit = _round_unit(2.0 * half)
+        # 1, 2 or 5 times a power of ten that gives about five ticks
+        rough = (2.0 * half) / 5.0
+        power = 10.0 ** np.floor(np.log10(rough))
+        unit = float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k * power - rough)))
         parts = []
         for axis in (0, 1):
             first, last = self.middle[axis] - half, self.middle[axis] + half
@@ -208,13 +199,6 @@ def _colour(share: float) -> str:
     k = min(int(at), len(_COLOURS) - 2)
     r, g, b = _COLOURS[k] + (at - k) * (_COLOURS[k + 1] - _COLOURS[k])
     return f"#{round(r):02x}{round(g):02x}{round(b):02x}"
-
-
-def _round_unit(length: float) -> float:
-    """1, 2 or 5 times a power of ten that gives about five ticks."""
-    rough = length / 5.0
-    power = 10.0 ** np.floor(np.log10(rough))
-    return float(power * min((1.0, 2.0, 5.0, 10.0), key=lambda k: abs(k * power - rough)))
 
 
 def _axis_name(axis: Array) -> str:

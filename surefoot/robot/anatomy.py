@@ -26,8 +26,6 @@ from surefoot.geometry import convex_hull
 from surefoot.robot.model import Robot, placement
 from surefoot.words import side_pairs, sides_of
 
-__all__ = ["Anatomy", "Foot", "anatomy"]
-
 _NEAR_GROUND = 0.05  # contacts this far above the lowest one still belong to feet [m]
 _SNAP = np.cos(np.deg2rad(15.0))  # directions this near to an axis of the base link are that axis
 _BEYOND_WRIST = 0.02  # frames that are farther from the last joint of an arm are its hand [m]

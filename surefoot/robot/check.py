@@ -45,11 +45,7 @@ class Inspection:
         return not any(item.level == "error" for item in self.findings)
 
     def joined(self, findings: Sequence[Finding]) -> Inspection:
-        """The same with further findings.
-
-        Args:
-            findings: The others.
-        """
+        """The same with further findings."""
         return replace(self, findings=_sorted([*self.findings, *findings]))
 
     def at_home(self, q: Array) -> Inspection:
@@ -87,7 +83,14 @@ def inspect_robot(name_or_path: str, base: str = "auto", mimic: Mimic = "couplin
             raise
         text = "; ".join([error.message, *(f"{key}: {value}" for key, value in error.evidence.items())])
         return Inspection(name_or_path, None, (Finding("error", error.place, text, error.line or 0),))
-    findings = [*robot.notes, *_physical_findings(robot, document)]
+    # Contradictions to physics, and what will not work; with the lines of the links where there is a URDF
+    findings = [
+        *robot.notes,
+        *_inertia_findings(robot, document),
+        *_joint_findings(robot),
+        *_contact_findings(robot),
+        *_posture_findings(robot),
+    ]
     return Inspection(name_or_path, robot, _sorted(findings))
 
 
@@ -102,16 +105,6 @@ def _scanned(name_or_path: str) -> UrdfDocument | None:
 def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
     order = {"error": 0, "warning": 1, "note": 2}
     return tuple(sorted(dict.fromkeys(findings), key=lambda item: (order[item.level], item.line)))
-
-
-def _physical_findings(robot: Robot, document: UrdfDocument | None = None) -> list[Finding]:
-    """Contradictions to physics, and what will not work; with the lines of the links where there is a URDF."""
-    return [
-        *_inertia_findings(robot, document),
-        *_joint_findings(robot),
-        *_contact_findings(robot),
-        *_posture_findings(robot),
-    ]
 
 
 def _posture_findings(robot: Robot) -> list[Finding]:

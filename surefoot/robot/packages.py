@@ -11,8 +11,6 @@ from surefoot.errors import FileFormatError
 from surefoot.files import is_file
 from surefoot.robot.xml_guard import read_xml
 
-__all__ = ["find_file"]
-
 _PATHS = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH")
 _MOST_NEIGHBOURS = 500
 _LEVELS = 4  # above the file whose neighbouring folders are looked at
@@ -25,11 +23,6 @@ def find_file(name: str, file: str | Path, package_dirs: Sequence[str | Path] = 
     (`share/`), GAZEBO_MODEL_PATH and GZ_SIM_RESOURCE_PATH, in the folders above the file, and in their neighbours. A
     folder is the package if it has that name, or if its `package.xml` says so. `file://` is absolute; anything else is
     relative to the file.
-
-    Args:
-        name: As in the file.
-        file: The description.
-        package_dirs: Packages, or folders of packages.
     """
     folder = Path(file).resolve().parent
     scheme, found, rest = name.partition("://")

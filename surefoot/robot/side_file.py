@@ -301,11 +301,7 @@ def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface
 
 
 def side_contacts(path: str | Path) -> dict[str, ContactSurface]:
-    """The contact surfaces of a side file, by name.
-
-    Args:
-        path: The side file.
-    """
+    """The contact surfaces of a side file, by name."""
     return {name: _contact(name, table, path) for name, table in read_side_file(path).contacts.items()}
 
 

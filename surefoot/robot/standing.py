@@ -13,8 +13,6 @@ from surefoot.geometry import convex_hull, distance_inside
 from surefoot.robot.anatomy import Foot, anatomy
 from surefoot.robot.model import Robot
 
-__all__ = ["bend_straight_legs", "support_doubts"]
-
 _LINE = 1e-3  # corners that lie within this of one line span no area [m]
 _STRAIGHT = 0.02  # speed of a foot up or down per speed of its joints, share of the leg: below it, a leg cannot push
 _BEND = 0.15  # how far the joints of straight legs are bent, share of the way to the middle of their ranges

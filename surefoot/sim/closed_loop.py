@@ -13,8 +13,6 @@ from surefoot.sim.sensors import SensorSettings
 from surefoot.sim.settings import Settings
 from surefoot.sim.simulation import Progress, Simulation
 
-__all__ = ["RunOptions", "simulate"]
-
 
 class RunOptions(HoldingOptions, total=False):
     """Further options of `simulate`, those of the engines last."""

@@ -16,8 +16,6 @@ from surefoot.robot import Robot
 from surefoot.sim.drives import Actuation, DrivenJoints, ideal_drives
 from surefoot.sim.measured import Balance, Touches
 
-__all__ = ["BaseEngine", "PhysicsEngine"]
-
 
 @runtime_checkable
 class PhysicsEngine(Protocol):
@@ -159,9 +157,6 @@ class BaseEngine(ABC):
 
     def step(self, *commands: Command) -> State:
         """Go on by one step under commands to ideal drives with the torque limits of the robots.
-
-        Args:
-            *commands: One for each robot.
 
         Returns:
             The state of the first robot.

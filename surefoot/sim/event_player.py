@@ -15,8 +15,6 @@ from surefoot.sim.events import Event, FrictionChange, ParameterError, Payload, 
 from surefoot.sim.native import with_friction, with_ground
 from surefoot.sim.participant import Participant
 
-__all__ = ["EventPlayer", "robots_in_truth"]
-
 
 def robots_in_truth(robots: Sequence[Robot], events: Sequence[Event]) -> list[Robot]:
     """The robots as they are simulated: with their errors of parameters.

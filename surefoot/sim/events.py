@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.motion import Ground
 
-__all__ = ["Event", "FrictionChange", "ParameterError", "Payload", "Push", "SensorLoss", "TerrainChange"]
-
 _NOTHING = 1e-9  # share of a step that is rounding
 
 

@@ -17,8 +17,6 @@ from surefoot.robot import Robot
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.measured import WORLD, Touches
 
-__all__ = ["FallDetector", "Incident", "IncidentBook", "Kind"]
-
 LOW = 0.5
 """Share of the home height of the centre of mass below which a robot has fallen."""
 TILTED = np.deg2rad(60.0)
@@ -164,11 +162,7 @@ class IncidentBook:
         self._saturated = np.zeros(robot.nu)
 
     def measure(self, engine: PhysicsEngine) -> None:
-        """Take the heights of base and centre of mass over the ground [m], and the tilt of the base [rad].
-
-        Args:
-            engine: The engine.
-        """
+        """Take the heights of base and centre of mass over the ground [m], and the tilt of the base [rad]."""
         base = engine.placement(self._base_link, self._index)
         self.base_height, self.tilt = self.falls.height(base[:3, 3]), self.falls.tilt(base)
         self.com_height = self.falls.height(engine.com(self._index))

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
-__all__ = ["OBJECT", "WORLD", "Balance", "Touches", "row_cross"]
-
 Indices = NDArray[np.int64]
 WORLD, OBJECT = -1, -2
 """Values of `Touches.against` that do not stand for a robot."""

@@ -12,8 +12,6 @@ from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensors import Sensors, SensorSettings, TouchBits, Truth
 
-__all__ = ["Observer"]
-
 
 class Observer:
     """Makes the observations of one controller.
@@ -35,12 +33,7 @@ class Observer:
         self._last = np.full(len(self._contacts), 0.5)
 
     def look(self, truth: Truth, readings: Mapping[str, Array]) -> Observation:
-        """The observation now.
-
-        Args:
-            truth: What the world is like.
-            readings: Of the sensors.
-        """
+        """The observation now."""
         return Observation(truth.t, self._touching(truth, readings), readings)
 
     def _touching(self, truth: Truth, readings: Mapping[str, Array]) -> Array:

@@ -21,8 +21,6 @@ from surefoot.sim.incidents import FallDetector, IncidentBook
 from surefoot.sim.observer import Observer
 from surefoot.sim.sensors import Sensors, Truth
 
-__all__ = ["PARTS", "EstimateError", "Participant"]
-
 PARTS = ("sensors", "estimator", "controller", "solver")
 """Where a participant spends its time."""
 
@@ -40,12 +38,7 @@ class EstimateError:
         self._base = BaseLayout(robot) if robot.base_joint is not None else None
 
     def between(self, truth: State, estimate: State) -> tuple[float, float, float]:
-        """The errors in the order of `UNITS`; NaN without a base.
-
-        Args:
-            truth: The true state.
-            estimate: The estimated state.
-        """
+        """The errors in the order of `UNITS`; NaN without a base."""
         if self._base is None:
             return np.nan, np.nan, np.nan
         true, guess = (self._base.pose(x.q) for x in (truth, estimate))
@@ -102,23 +95,14 @@ class Participant:
         self._observation: Observation | None = None
 
     def reset(self, state: State) -> None:
-        """Begin in a state, which is passed to the estimator.
-
-        Args:
-            state: The state.
-        """
+        """Begin in a state, which is passed to the estimator."""
         self.drives.reset(self.joints.positions(state), self.joints.velocities(state))
         self._seen, self._observation = state, None
         if self.estimator is not None:
             self.estimator.reset(state)
 
     def sense(self, engine: PhysicsEngine, state: State) -> None:
-        """Read the sensors, and find the state and the observation that the controller sees.
-
-        Args:
-            engine: After a step.
-            state: The true state.
-        """
+        """Read the sensors, and find the state and the observation that the controller sees."""
         self._seen, estimating = state, 0.0
         if self.sensors is None and self._observer is None:
             return
@@ -156,11 +140,7 @@ class Participant:
         self.spent[2:] = perf_counter() - begin - solver, solver
 
     def act(self, state: State) -> Actuation:
-        """What the drives do in the next step.
-
-        Args:
-            state: The true state.
-        """
+        """What the drives do in the next step."""
         return self.drives.act(self.command, self.joints.positions(state), self.joints.velocities(state))
 
     def note_torques(self, torques: Array) -> None:
@@ -173,12 +153,7 @@ class Participant:
         np.maximum(self._ratio, self._share, out=self._ratio)
 
     def measure(self, engine: PhysicsEngine, state: State) -> None:
-        """Take the numbers that incidents and the log share.
-
-        Args:
-            engine: After a step.
-            state: The true state.
-        """
+        """Take the numbers that incidents and the log share."""
         self._state = state
         self.book.measure(engine)
         if self.estimator is not None:

@@ -11,8 +11,6 @@ from surefoot.errors import ShapeError
 from surefoot.files import MAX_DATA_BYTES
 from surefoot.motion import Channel, Column, Log
 
-__all__ = ["Recorder"]
-
 
 class Recorder:
     """One row of numbers for each tick.

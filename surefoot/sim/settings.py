@@ -11,8 +11,6 @@ import numpy as np
 from surefoot.arrays import number
 from surefoot.errors import ShapeError
 
-__all__ = ["Settings"]
-
 
 @dataclass(frozen=True)
 class Settings:

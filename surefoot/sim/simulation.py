@@ -23,8 +23,6 @@ from surefoot.sim.recorder import Recorder
 from surefoot.sim.sensors import Sensors, SensorSettings
 from surefoot.sim.settings import Settings
 
-__all__ = ["ENGINES", "ControlError", "DivergedError", "Progress", "Simulation", "StoppedError", "make_engine"]
-
 ENGINES = {
     "mujoco": ("convex_pieces", "progress"),
     "native": (

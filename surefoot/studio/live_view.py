@@ -21,8 +21,6 @@ from surefoot.studio.scene import Stage, WorldNodes, wxyz_of
 from surefoot.studio.server import guarded_server, stop_quietly
 from surefoot.studio.show import in_notebook
 
-__all__ = ["LiveView", "view"]
-
 _AMBER = (234, 140, 20)
 _Nodes = dict[str, viser.SceneNodeHandle]
 _NOTEBOOKS = "'self' http://localhost:* http://127.0.0.1:* vscode-webview:"

@@ -10,8 +10,6 @@ from urllib.parse import urlsplit
 
 from surefoot.errors import SurefootError
 
-__all__ = ["OutsideError", "inside", "is_local_name", "names_of_host", "request_is_ours"]
-
 
 class OutsideError(SurefootError):
     """A path is outside the studio folder."""

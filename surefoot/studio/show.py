@@ -21,8 +21,6 @@ from surefoot.report import Evidence, Verdict, is_run_folder, motion_plots, repo
 from surefoot.robot import Robot, is_file_name, load, zoo
 from surefoot.words import counted
 
-__all__ = ["Shown", "in_notebook", "show"]
-
 _ROBOT_FILES = (".urdf", ".xml", ".mjcf", ".sdf")
 
 
@@ -47,11 +45,7 @@ class Shown:
         )
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file, and return its path.
-
-        Args:
-            path: The file.
-        """
+        """Write the page to a file, and return its path."""
         from surefoot.files import write_text
 
         write_text(Path(path), self.html)

@@ -154,11 +154,7 @@ class LoopClosure(_Tied):
 
 
 def loop_tasks(robot: Robot) -> list[LoopClosure]:
-    """One task for each closed chain of a robot.
-
-    Args:
-        robot: The robot.
-    """
+    """One task for each closed chain of a robot."""
     return [LoopClosure(robot, loop.name, name=f"loop {loop.name}") for loop in robot.loops]
 
 

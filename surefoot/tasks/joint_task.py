@@ -52,12 +52,7 @@ class JointRows(NamedTuple):
 
 
 def joint_rows(robot: Robot, joints: Sequence[str] | None = None) -> JointRows:
-    """The rows of joints by name; of all but the base if omitted.
-
-    Args:
-        robot: The robot.
-        joints: Names.
-    """
+    """The rows of joints by name; of all but the base if omitted."""
     tree = robot.tree
     names = tree.joint_names if joints is None else tuple(joints)
     kinds: list[str] = []
@@ -81,12 +76,7 @@ def joint_rows(robot: Robot, joints: Sequence[str] | None = None) -> JointRows:
 
 
 def one_axis(robot: Robot, name: str) -> tuple[int, int]:
-    """Entries of q and v of a joint that has one position.
-
-    Args:
-        robot: The robot.
-        name: The joint.
-    """
+    """Entries of q and v of a joint that has one position."""
     i = robot.joint_index(name)
     if robot.tree.kinds[i] not in ("revolute", "prismatic", "helical") or not robot.tree.nv_of(i):
         known = [n for k, n in enumerate(robot.joint_names) if robot.tree.kinds[k] in ("revolute", "prismatic")]
@@ -104,11 +94,7 @@ def _difference(kind: str, q: Array, target: Array) -> Array:
 
 
 def measures_of(units: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    """Measures of rows with these units.
-
-    Args:
-        units: Of every row.
-    """
+    """Measures of rows with these units."""
     return tuple((unit, len(list(run))) for unit, run in groupby(units))
 
 

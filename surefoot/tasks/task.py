@@ -45,9 +45,6 @@ else:
         """As `functools.cached_property`, which until Python 3.12 takes a lock and so three times as long.
 
         Two threads may both compute the value; that does no harm where it is the same.
-
-        Args:
-            function: Of the object: the value.
         """
 
         def __init__(self, function: Any) -> None:
@@ -267,12 +264,7 @@ class Task(ABC):
 
 
 def require_activation(value: Any, name: str) -> None:
-    """Refuse an activation outside 0 to 1.
-
-    Args:
-        value: An activation.
-        name: The task.
-    """
+    """Refuse an activation outside 0 to 1."""
     if number(value, f"activation of task `{name}`") > 1.0:
         raise ShapeError(f"activation of task `{name}` must be between 0 and 1", evidence={"activation": value})
 

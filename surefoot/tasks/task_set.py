@@ -147,15 +147,11 @@ def checked_tasks(tasks: Sequence[Task], robot: Robot | None = None) -> Sequence
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ShapeError("names of tasks repeat", evidence={"names": repeated}, next_step="give one of them a `name`")
     if robot is not None:
-        _refuse_other_robots(tasks, robot)
+        for task in tasks:
+            made_for = getattr(task, "robot", robot)
+            if made_for.joint_names != robot.joint_names:
+                raise ShapeError(f"task `{task.name}` is for `{made_for.name}`, not for `{robot.name}`")
     return tasks
-
-
-def _refuse_other_robots(tasks: Sequence[Task], robot: Robot) -> None:
-    for task in tasks:
-        made_for = getattr(task, "robot", robot)
-        if made_for.joint_names != robot.joint_names:
-            raise ShapeError(f"task `{task.name}` is for `{made_for.name}`, not for `{robot.name}`")
 
 
 def target_slices(tasks: Sequence[Task]) -> list[slice]:

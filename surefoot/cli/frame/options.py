@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Changes", "Json", "RobotName"]
-
 Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key, e.g. simulation.duration=2; repeatable."),

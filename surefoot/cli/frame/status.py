@@ -12,8 +12,6 @@ import typer
 
 from surefoot.errors import SurefootError, one_of
 
-__all__ = ["commands_of", "exit_status", "listen_to_signals"]
-
 _interruptions: list[int] = []
 
 

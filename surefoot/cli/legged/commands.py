@@ -9,8 +9,6 @@ import typer
 
 from surefoot.cli.frame import Changes, Json, RobotName
 
-__all__ = ["hexapod", "legged", "matrix", "push_map", "speed", "walk"]
-
 legged = typer.Typer()
 
 

@@ -29,8 +29,6 @@ from surefoot.sim.link import (
     play,
 )
 
-__all__ = ["hexapod_command", "serve_command"]
-
 _SWAY, _PACE = 0.12, 0.5  # [rad], [Hz]
 _READY = "listens at port"
 

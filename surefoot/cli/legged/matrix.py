@@ -12,8 +12,6 @@ from pathlib import Path
 from surefoot.cli.console import names_in, progress
 from surefoot.errors import one_of
 
-__all__ = ["FAMILIES", "matrix_command"]
-
 _HUMANOIDS = ("g1", "talos", "humanoid", "small-humanoid", "lola", "icub")
 FAMILIES = {
     "walk": (*_HUMANOIDS, "talos_legs", "g1_with_hands"),

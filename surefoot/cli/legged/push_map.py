@@ -8,8 +8,6 @@ from pathlib import Path
 
 from surefoot.cli.console import progress
 
-__all__ = ["push_map_command"]
-
 
 def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, as_json: bool) -> int:
     """Search for the largest survived pushes; the last line printed is the path of the folder.

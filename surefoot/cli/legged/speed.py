@@ -8,8 +8,6 @@ from pathlib import Path
 
 from surefoot.cli.console import progress
 
-__all__ = ["speed_command"]
-
 _USUAL = 20  # trials, for the progress bar
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 from surefoot.cli.run import run_command
 from surefoot.errors import ShapeError
 
-__all__ = ["goal_in", "walk_command"]
-
 
 def walk_command(
     robot: str | None, to: str, world: str | None, out: Path | None, seed: int | None, overrides: list[str]

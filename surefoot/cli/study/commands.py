@@ -9,17 +9,6 @@ import typer
 
 from surefoot.cli.frame import Json, RobotName
 
-__all__ = [
-    "compare_controllers",
-    "compare_distribution",
-    "compare_walkers",
-    "regions",
-    "study",
-    "study_swingup",
-    "study_walk",
-    "swing_up",
-]
-
 study = typer.Typer()
 
 

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from surefoot.cli.console import names_in, progress
 
-__all__ = ["controllers_command"]
-
 
 def controllers_command(
     scenario: str, robot: str | None, controllers: str | None, out: Path | None, as_json: bool

@@ -8,8 +8,6 @@ from dataclasses import asdict
 from surefoot.cli.console import names_in
 from surefoot.errors import ShapeError
 
-__all__ = ["distribution_command"]
-
 
 def distribution_command(robot: str, contacts: str | None, acceleration: str, dcm: str | None, as_json: bool) -> int:
     """Print the table.

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from surefoot.markup import Html
     from surefoot.ocp.studies import Statement, WalkRun
 
-__all__ = ["study_swingup_command", "study_walk_command"]
 
 _WALK_HEAD = ("objective", "constraints", "converged", "iterations", "KKT", "length [m]", "width [m]", "speed [m/s]",
               "duty", "Koch: length, width, speed, duty")  # fmt: skip

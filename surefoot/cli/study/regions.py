@@ -6,8 +6,6 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-__all__ = ["regions_command"]
-
 
 def regions_command(robot: str, moment: float | None, out: Path | None, as_json: bool) -> int:
     """Write the page; the last line printed is its path.

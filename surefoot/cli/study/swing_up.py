@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from surefoot.control.layered import SwingUp
     from surefoot.markup import Html
 
-__all__ = ["swing_up_command"]
-
 
 def swing_up_command(cases: str | None, seed: int, out: Path, as_json: bool) -> int:
     """Run the cases; the last line printed is the path of the page.

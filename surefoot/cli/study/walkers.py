@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from surefoot.markup import Html
     from surefoot.reduced.walkers import LimitCycle, Walker
 
-__all__ = ["walkers_command"]
 
 _KICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _STEPS = 12

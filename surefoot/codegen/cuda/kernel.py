@@ -12,8 +12,6 @@ from surefoot.codegen.arguments import Arguments
 from surefoot.codegen.artifact import Recipe
 from surefoot.codegen.cuda.module import CudaKernel
 
-__all__ = ["GpuKernel"]
-
 
 class GpuKernel:
     """A function of a robot for arrays of CuPy, or of any library that speaks DLPack; one thread per state.

@@ -24,8 +24,6 @@ from surefoot.codegen.cuda.text import KernelSource, kernel_source, literal, pre
 from surefoot.codegen.program import Program
 from surefoot.errors import NotSupportedError, ShapeError
 
-__all__ = ["CudaKernel", "cupy_module", "spread_source"]
-
 _BYTES = 64  # of values of one state that a block has in hand
 _CONSTANT_ENTRIES = 8192  # of tables in constant memory, which is small
 

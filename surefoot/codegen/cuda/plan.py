@@ -22,8 +22,6 @@ import numpy as np
 from surefoot.codegen.program import Program
 from surefoot.codegen.residence import Event, plan
 
-__all__ = ["PITCH", "RESULTS", "WARP", "Placement", "Run", "Step", "place"]
-
 WARP = 32
 PITCH = WARP + 1  # values from one slot of a tile to the next: threads and slots are both in different banks
 RESULTS = 48  # that wait in the tile for their way out together

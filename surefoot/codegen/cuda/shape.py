@@ -7,8 +7,6 @@ from typing import NamedTuple
 from surefoot.codegen.cuda.plan import PITCH, WARP, Placement, place
 from surefoot.codegen.program import Program
 
-__all__ = ["HOPPER", "Device", "Shape", "choose"]
-
 _SCHEDULERS = 4  # of a multiprocessor; its warps and registers are dealt out to them
 
 

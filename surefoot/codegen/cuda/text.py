@@ -25,8 +25,6 @@ from surefoot.codegen.cuda.plan import PITCH, WARP, Placement, Step, place
 from surefoot.codegen.cuda.shape import HOPPER, Device, Shape, choose
 from surefoot.codegen.program import Program
 
-__all__ = ["KernelSource", "kernel_source", "literal", "prelude"]
-
 _HEAD = """\
 namespace surefoot {{
 typedef {real} real;

@@ -15,8 +15,6 @@ from surefoot.codegen.drivers.ir_builder import I64, POINTER, number
 from surefoot.codegen.drivers.rows import AlignedRows, Driver
 from surefoot.codegen.spec import FIELDS, MAX_ARRAYS
 
-__all__ = ["driver_module", "with_wide_vectors"]
-
 
 def driver_module(build: Build) -> str:
     """LLVM assembly of both functions.

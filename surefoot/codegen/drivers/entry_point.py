@@ -19,8 +19,6 @@ from surefoot.codegen.drivers.ir_builder import DOUBLE, I32, I64, POINTER, Write
 from surefoot.codegen.drivers.rows import UNIT_TOLERANCE
 from surefoot.codegen.spec import FIELDS, MAX_ARRAYS
 
-__all__ = ["entry_module"]
-
 _TUPLE_ITEMS = 24  # offset of the items in a tuple object
 _BYTES_VALUE = 32  # offset of the characters in a bytes object
 _TYPE = 8  # offset of the type in an object

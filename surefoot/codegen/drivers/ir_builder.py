@@ -10,8 +10,6 @@ from llvmlite import ir
 
 from surefoot.codegen.spec import FIELDS
 
-__all__ = ["DOUBLE", "I8", "I32", "I64", "POINTER", "Writer", "number"]
-
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 POINTER = ir.PointerType()
 DOUBLE = ir.DoubleType()

@@ -21,8 +21,6 @@ from surefoot.codegen.drivers.ir_builder import I64, POINTER, number
 from surefoot.codegen.drivers.rows import PlannedLoop
 from surefoot.codegen.spec import FIELDS, MAX_ARRAYS, PLAN
 
-__all__ = ["repeat_module"]
-
 
 def repeat_module(build: Build) -> str:
     """LLVM assembly of the function.

@@ -19,8 +19,6 @@ from surefoot.codegen.build import Build
 from surefoot.codegen.drivers.ir_builder import I32, I64, POINTER, Writer, number
 from surefoot.codegen.spec import FIELDS, PLAN
 
-__all__ = ["UNIT_TOLERANCE", "AlignedRows", "Driver", "PlannedLoop", "RowTransfers"]
-
 UNIT_TOLERANCE = 1e-6  # of the length of quaternions and (cos, sin) pairs; also for the entry point
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from surefoot.errors import NotSupportedError, one_of
 
-__all__ = ["compile_text", "load_object", "vector_width"]
-
 _LEVELS = {
     "x86-64-v2": (128, ("sse4.2", "popcnt")),
     "x86-64-v3": (256, ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe")),

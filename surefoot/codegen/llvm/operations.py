@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.sincos import SINCOS_NAME
 
-__all__ = ["ALIGNMENT", "Operations"]
-
 ALIGNMENT = 64
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INTRINSICS = {"sqrt": "sqrt", "abs": "fabs", "min": "minimum", "max": "maximum"}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from surefoot.codegen.build import Build
 
-__all__ = ["RANGE", "SINCOS_NAME", "sincos_text"]
 
 RANGE = 1e4
 SINCOS_NAME = "surefoot.sincos"

@@ -20,8 +20,6 @@ from surefoot.codegen.llvm.sincos import SINCOS_NAME, sincos_text
 from surefoot.codegen.program import Program
 from surefoot.codegen.residence import Event, plan
 
-__all__ = ["TILES", "KernelText", "KernelWriter", "kernel_text", "module_text"]
-
 CHUNK = 1500  # instructions of a function
 TILES = 8  # that a kernel works on at a time
 _STACK = 32_768  # bytes of scratch of a tile that are taken from the stack; threads may have little of it

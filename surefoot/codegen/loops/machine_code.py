@@ -24,8 +24,6 @@ from surefoot.codegen import cache
 from surefoot.codegen.artifact import cached_code
 from surefoot.codegen.llvm import load_object
 
-__all__ = ["Floats", "Ints", "NativeCode"]
-
 Floats = Any
 Ints = Any
 _C_TYPES = {"Floats": ctypes.c_void_p, "Ints": ctypes.c_void_p, "int": ctypes.c_int64, "float": ctypes.c_double}

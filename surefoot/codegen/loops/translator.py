@@ -10,8 +10,6 @@ from llvmlite import ir
 
 from surefoot.errors import NotSupportedError
 
-__all__ = ["translate"]
-
 _INT, _FLOAT, _BIT, _VOID = ir.IntType(64), ir.DoubleType(), ir.IntType(1), ir.VoidType()
 _TYPES = {"Floats": _FLOAT.as_pointer(), "Ints": _INT.as_pointer(), "int": _INT, "float": _FLOAT, "None": _VOID}
 _FAST = ("reassoc", "contract", "nsz")

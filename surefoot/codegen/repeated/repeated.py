@@ -16,8 +16,6 @@ from surefoot.codegen.repeated.runner import RepeatRunner, Schedule
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.ops import Array
 
-__all__ = ["Repeated", "Repeats"]
-
 _ALL = 1 << 40  # states: more than there are
 _MOST_STEPS = {64: 1 << 53, 32: 1 << 24}  # they are counted in floating point
 

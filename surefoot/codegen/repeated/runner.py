@@ -18,8 +18,6 @@ from surefoot.codegen.llvm import load_object
 from surefoot.codegen.spec import PLAN, empty_plan
 from surefoot.ops import Array
 
-__all__ = ["RepeatRunner", "Schedule"]
-
 
 @dataclass(frozen=True)
 class Schedule:

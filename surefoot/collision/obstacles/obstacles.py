@@ -142,9 +142,6 @@ def world_obstacles(world: World) -> tuple[PlacedObstacle, ...]:
     """Everything in a world that a robot may hit: obstacles, objects, and ground pieces (`ground 0`, `ground 1` …).
 
     Touchable obstacles count as ground does: bodies with contact surfaces may touch them.
-
-    Args:
-        world: The world.
     """
     fixed = [placed_obstacle(x.name, x.shape, x.pose, is_ground=x.touchable) for x in world.obstacles]
     things = [placed_obstacle(x.name, x.shape, x.pose) for x in world.objects]

@@ -103,9 +103,6 @@ def height_field_pieces(ground: HeightField) -> Pieces:
     """Two triangles for each cell of a height field, in world, and a block below it that reaches 1 m below its lowest.
 
     The bilinear patch between four heights lies within a quarter of |h00 − h01 − h10 + h11| of the two triangles.
-
-    Args:
-        ground: The height field.
     """
     nx, ny = ground.heights.shape
     i, j = np.meshgrid(np.arange(nx), np.arange(ny), indexing="ij")

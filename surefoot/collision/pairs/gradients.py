@@ -46,11 +46,7 @@ class Proximity:
 
 
 class PairGradients:
-    """Distances, gradients and nearest points of pairs of volumes.
-
-    Args:
-        table: The pairs.
-    """
+    """Distances, gradients and nearest points of pairs of volumes."""
 
     def __init__(self, table: PairTable) -> None:
         self._table = table

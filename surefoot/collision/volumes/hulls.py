@@ -50,9 +50,6 @@ Part = str | bytes | Array | NDArray[np.int64]
 def shape_content(shape: Shape) -> tuple[Part, ...]:
     """Sizes, points, or the bytes of the file of a mesh.
 
-    Args:
-        shape: The shape.
-
     Raises:
         MissingMeshError: There is no such mesh file.
     """
@@ -84,9 +81,6 @@ class Hull(NamedTuple):
 
 def stored_hull(mesh: Mesh) -> Hull:
     """The hull of a mesh, from the cache where it was computed before.
-
-    Args:
-        mesh: The mesh.
 
     Raises:
         ShapeError: The hull has no volume.

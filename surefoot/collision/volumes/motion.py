@@ -34,11 +34,7 @@ def source_text() -> str:
 
 
 def tree_identity(tree: Tree) -> tuple[str | NDArray[np.generic], ...]:
-    """All of a tree that kinematics may depend on.
-
-    Args:
-        tree: The tree.
-    """
+    """All of a tree that kinematics may depend on."""
     values = (getattr(tree, item.name) for item in fields(tree))
     return tuple(value if isinstance(value, np.ndarray) else ",".join(value) for value in values)
 
@@ -159,11 +155,7 @@ class VolumeMotion:
 
 
 def ball_of(volume: SweptVolume) -> tuple[Array, float]:
-    """Centre (3,) and radius of the smallest ball round a volume; the centre lies on the generator.
-
-    Args:
-        volume: The volume.
-    """
+    """Centre (3,) and radius of the smallest ball round a volume; the centre lies on the generator."""
     vertices = np.asarray(volume.vertices)
     center = vertices.mean(axis=0) if len(vertices) < 3 else _circle_center(vertices)
     return center, float(np.linalg.norm(vertices - center, axis=1).max()) + volume.radius

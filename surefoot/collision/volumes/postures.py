@@ -58,11 +58,6 @@ def random_postures(robot: Robot, n: int, rng: np.random.Generator) -> Array:
 
     Turning joints without limits take any angle, spherical joints any attitude. The base of a floating or planar robot
     and other joints without limits stay as they are at home (`is_bounded` tells which).
-
-    Args:
-        robot: The robot.
-        n: How many.
-        rng: Source of randomness.
     """
     if n < 0:
         raise NotSupportedError(f"{n} postures cannot be drawn")

@@ -23,11 +23,7 @@ _SLIDING = ("prismatic", "helical", "planar", "translation", "free")
 
 
 class Reach:
-    """Lever arms of volumes about the joints that move them.
-
-    Args:
-        motion: The volumes.
-    """
+    """Lever arms of volumes about the joints that move them."""
 
     def __init__(self, motion: VolumeMotion) -> None:
         self.robot, self._carried = motion.robot, motion.carried

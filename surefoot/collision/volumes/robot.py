@@ -144,9 +144,6 @@ def quick_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
 
     Links with many shapes have one round them all.
 
-    Args:
-        robot: The robot.
-
     Raises:
         ModelError: There are no collision shapes, or some cannot have volumes.
         ShapeError: As `robot_volumes`.
@@ -165,9 +162,6 @@ def quick_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
 
 def required_volumes(robot: Robot) -> tuple[BodyVolume, ...]:
     """The volumes of a robot of which nothing is missing: what has no volume would never be seen to collide.
-
-    Args:
-        robot: The robot.
 
     Raises:
         ModelError: There are no collision shapes, or some cannot have volumes.
@@ -228,7 +222,9 @@ def _shapes_of_links(robot: Robot, *, visuals: bool) -> tuple[dict[str, list[Geo
     """The shapes that count, by link in the order of the links, and notes about the others."""
     shapes: dict[str, list[Geometry]] = {}
     notes = []
-    for geometry in _shapes(robot, visuals=visuals):
+    # The collision shapes, and where asked for the visual shapes of links that have none
+    covered = {geometry.link for geometry in robot.collisions}
+    for geometry in [*robot.collisions, *(g for g in robot.visuals if visuals and g.link not in covered)]:
         defect = _defect(geometry.shape)
         if defect:
             message = f"no volume stands for shape `{geometry.name}`: {defect}"
@@ -239,12 +235,6 @@ def _shapes_of_links(robot: Robot, *, visuals: bool) -> tuple[dict[str, list[Geo
     if bare:
         notes.append(Finding("note", robot.name, f"no volume stands for links without shapes: {', '.join(bare)}"))
     return {link: shapes[link] for link in robot.link_names if link in shapes}, notes
-
-
-def _shapes(robot: Robot, *, visuals: bool) -> list[Geometry]:
-    """The collision shapes, and where asked for the visual shapes of links that have none."""
-    covered = {geometry.link for geometry in robot.collisions}
-    return [*robot.collisions, *(g for g in robot.visuals if visuals and g.link not in covered)]
 
 
 def _defect(shape: Shape) -> str:

@@ -192,11 +192,7 @@ _KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """All constraints that are active at a time.
-
-    Args:
-        parts: The ties, in order.
-    """
+    """All constraints that are active at a time."""
 
     parts: tuple[ConstraintPart, ...]
 

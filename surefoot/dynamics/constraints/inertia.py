@@ -46,7 +46,10 @@ def require_inertia(tree: Tree, M: Array, rows: RowBasis, everywhere: bool) -> N
     lost_too = _weightless_motions(scaled, left)
     if not everywhere and not lost_too.size:
         return
-    names = _joints(tree, lost_too if lost_too.size else lost)
+    # Names of the joints that take part
+    share = np.abs(lost_too if lost_too.size else lost).max(axis=1)
+    own = [i for i in range(tree.n) if tree.mimic_source[i] < 0]
+    names = [tree.joint_names[i] for i in own if share[dof_rows(tree, i)].max(initial=0.0) > _TAKES_PART * share.max()]
     repair = "give the links that they move a mass and an inertia, or the joints an armature"
     if not lost_too.size:
         repair = (
@@ -74,10 +77,3 @@ def _weightless_motions(M: Array, motions: Array) -> Array:
         return motions
     values, axes = np.linalg.eigh(motions.T @ M @ motions)
     return np.asarray(motions @ axes[:, values <= _NO_INERTIA])
-
-
-def _joints(tree: Tree, motions: Array) -> list[str]:
-    """Names of the joints that take part."""
-    share = np.abs(motions).max(axis=1)
-    own = [i for i in range(tree.n) if tree.mimic_source[i] < 0]
-    return [tree.joint_names[i] for i in own if share[dof_rows(tree, i)].max(initial=0.0) > _TAKES_PART * share.max()]

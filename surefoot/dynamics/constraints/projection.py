@@ -70,7 +70,11 @@ def close(
         UnknownNameError: The robot lacks a joint to hold.
     """
     held = held_constraints(robot, constraints)
-    start, free = checked_configuration(robot, q0), _free_rows(robot, hold)
+    start = checked_configuration(robot, q0)
+    # The entries of v (k,) of joints that may move
+    names = checked_names("a joint to hold", hold)
+    stay = {k for name in names for k in range(*dof_rows(robot.tree, robot.joint_index(name)).indices(robot.nv))}
+    free = np.array([k for k in range(robot.nv) if k not in stay], dtype=np.int64)
     if weighted:
         require_invertible(robot.tree)
     rng, best = np.random.default_rng(0), start
@@ -151,13 +155,6 @@ def violations(
         if words:
             out.append((max(size for size, _ in sizes), part.name, words))
     return {name: words for _, name, words in sorted(out, reverse=True)}
-
-
-def _free_rows(robot: Robot, hold: Sequence[str]) -> NDArray[np.int64]:
-    """The entries of v (k,) of joints that may move."""
-    names = checked_names("a joint to hold", hold)
-    stay = {k for name in names for k in range(*dof_rows(robot.tree, robot.joint_index(name)).indices(robot.nv))}
-    return np.array([k for k in range(robot.nv) if k not in stay], dtype=np.int64)
 
 
 def _size(robot: Robot, held: Constraints, q: Array) -> float:
@@ -256,9 +253,6 @@ def closure_findings(robot: Robot) -> list[Finding]:
     """Chains and couplings that are open at home: a warning for a small gap, an error for a large one.
 
     Gaps up to a micrometre are the rounding of the file. It is also an error if no posture near home closes all.
-
-    Args:
-        robot: The robot.
     """
     held = own_constraints(robot)
     open_at_home = violations(robot, held, robot.home, tolerance=_ROUNDED)

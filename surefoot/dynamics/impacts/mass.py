@@ -173,9 +173,6 @@ def gear_augmentation(robot: Robot) -> tuple[Array, Array]:
 
     (errata: (7.57) must read θ̇_a = G_a θ̇; G and G_a are one). `crba` holds the inertia already, as armature;
     `Drive.viscous_friction` is at the joint already. The rotor of an elastic gear turns on its own and adds nothing.
-
-    Args:
-        robot: The robot.
     """
     inertia, damping = np.zeros(robot.nv), np.zeros(robot.nv)
     for drive in robot.drives:

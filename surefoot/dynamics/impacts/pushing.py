@@ -16,7 +16,7 @@ Every contact is one point for this purpose: a sole that can tilt is given by it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Literal, NamedTuple, get_args
 
@@ -109,7 +109,10 @@ def _complementary(state: ImpactState) -> _Step:
         if not pull and not close:
             return step
         held = held - {max(pull, key=pull.__getitem__)} if pull else held | {max(close, key=close.__getitem__)}
-    for held in _sets(len(pushes)):
+    # All sets of contacts, large ones first; none where they are too many to try
+    count = len(pushes)
+    sizes = range(count, -1, -1) if count <= _MOST else ()
+    for held in (frozenset(chosen) for size in sizes for chosen in combinations(range(count), size)):
         step = _step(state, pushes, held)
         if not any(_faults(state, pushes, held, step)):
             return step
@@ -118,12 +121,6 @@ def _complementary(state: ImpactState) -> _Step:
         evidence={"contacts": [push.name for push in pushes]},
         next_step='let contacts slide (kind "normal"), or use `impact`, in which they may pull',
     )
-
-
-def _sets(count: int) -> Iterator[frozenset[int]]:
-    """All sets of contacts, large ones first; none where they are too many to try."""
-    sizes = range(count, -1, -1) if count <= _MOST else ()
-    return (frozenset(chosen) for size in sizes for chosen in combinations(range(count), size))
 
 
 def _step(state: ImpactState, pushes: Sequence[_Push], held: frozenset[int]) -> _Step:

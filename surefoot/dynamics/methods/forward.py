@@ -106,11 +106,7 @@ def anchored(
 
 
 def anchor_values(constraints: Constraints) -> Array:
-    """(contacts, 3, 4) where the contacts among the constraints hold the robot, in world.
-
-    Args:
-        constraints: The active constraints.
-    """
+    """(contacts, 3, 4) where the contacts among the constraints hold the robot, in world."""
     ends = [part.first for part in constraints.parts if isinstance(part, Tie) and part.is_contact]
     return np.array([np.column_stack([end.R, end.p]) for end in ends]).reshape(-1, 3, 4)
 

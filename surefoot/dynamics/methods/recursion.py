@@ -64,9 +64,6 @@ def by_recursion(state: HeldState) -> tuple[Array, Array]:
 
     Gattringer 2006, named in Buschmann 2014, section 3.4.2. Joints that copy others (`mimic="reduce"`) have no O(n)
     recursion; each of their runs builds and factors the mass matrix.
-
-    Args:
-        state: State and constraints.
     """
     rank = state.basis.rank
     right = -state.basis.along(state.drift) - state.basis.Q @ state.accelerated(np.zeros(rank))
@@ -81,9 +78,6 @@ def by_iteration(state: HeldState) -> tuple[Array, Array]:
     Förg 2007, named in Buschmann 2014, section 3.4.2, iterates on λ with O(n) runs; here by conjugate gradients
     (Hestenes & Stiefel 1952) with residuals kept orthogonal, so that as many steps as rows suffice. Where few
     directions matter, it stops earlier.
-
-    Args:
-        state: State and constraints.
 
     Raises:
         ModelError: The iteration does not converge.

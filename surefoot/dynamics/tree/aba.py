@@ -99,7 +99,11 @@ def _articulated(body: Body, joint: Fields, own: Fields, parent: Fields) -> Step
     factors = factor_full(S.T @ U + np.diag(armature))
     u = joint["tau"] - S.T @ own["bias"]
     gain, drive = _gain(S, armature, factors, U), solve(factors, u)
-    A, B, C = _blocks(_yielding(S, armature, inertia, U, gain))
+    # I_a (6, 6) = I_A - U D⁻¹ Uᵀ; along the joint it is I_a S = U D⁻¹ armature, without cancellation
+    yielding = inertia - U @ gain
+    for column, row in _unit_columns(S):
+        yielding[row, :] = yielding[:, row] = gain[column] * (armature[column] * S[row, column])
+    A, B, C = _blocks(yielding)
     bias = own["bias"] + _assembled(A, B, C) @ own["zeta"] + U @ drive
     A, B, C, bias = _in_parent(own, A, B, C, bias)
     own_values = {"gain": gain, "drive": drive, "reciprocals": factors.reciprocals}
@@ -123,14 +127,6 @@ def _gain(S: Array, armature: Array, factors: Factors, U: Array) -> Array:
         if is_exactly(armature[column], 0.0):
             gain[:, row] = np.eye(len(armature))[column] * S[row, column]
     return gain
-
-
-def _yielding(S: Array, armature: Array, inertia: Array, U: Array, gain: Array) -> Array:
-    """I_a (6, 6) = I_A - U D⁻¹ Uᵀ; along the joint it is I_a S = U D⁻¹ armature, without cancellation."""
-    out = inertia - U @ gain
-    for column, row in _unit_columns(S):
-        out[row, :] = out[:, row] = gain[column] * (armature[column] * S[row, column])
-    return out
 
 
 def _unit_columns(S: Array) -> list[tuple[int, int]]:

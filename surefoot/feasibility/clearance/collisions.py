@@ -31,8 +31,6 @@ from surefoot.geometry import Mesh
 from surefoot.motion import Obstacle
 from surefoot.robot import Robot
 
-__all__ = ["MeshOverlap", "Nearest", "check_collisions", "nearest_pair"]
-
 Pair = tuple[str, str]
 _MOST_PARTS = 40
 _CONFIRMED = 3000  # postures of pairs at which meshes are measured in all
@@ -57,7 +55,11 @@ def check_collisions(case: Case, rates: Rates) -> list[Series]:
     model = model.with_obstacles(obstacles) if obstacles else model
     judged = [pair for pair in model.link_pairs if pair not in unjudged.nested]
     limit, slack = case.tolerances.clearance, case.tolerances.overlap
-    exact = ExactCollision(case.robot, _measurable(case, judged), obstacles=standing_shapes(case.world))
+    # Pairs whose exact shapes are known
+    known = links_with_shapes(case.robot) | {thing.name for thing in standing_shapes(case.world)}
+    exact = ExactCollision(
+        case.robot, [pair for pair in judged if set(pair) <= known], obstacles=standing_shapes(case.world)
+    )
     found = path_clearance(case, rates, model, exact, limit - slack, 0.5 * slack, limit + _MEASURED)
     found = _confirmed(case, found, model.link_pairs, exact, limit - slack)
     names = {thing.name for thing in obstacles}
@@ -80,12 +82,6 @@ class _Clearance(NamedTuple):
     found: PathClearance
     pairs: Sequence[Pair]
     exact: ExactCollision
-
-
-def _measurable(case: Case, pairs: Sequence[Pair]) -> list[Pair]:
-    """Pairs whose exact shapes are known."""
-    known = links_with_shapes(case.robot) | {thing.name for thing in standing_shapes(case.world)}
-    return [pair for pair in pairs if set(pair) <= known]
 
 
 def _confirmed(

@@ -23,8 +23,6 @@ from surefoot.feasibility.case import Case
 from surefoot.feasibility.rates import Rates
 from surefoot.feasibility.touch import runs_of
 
-__all__ = ["PathClearance", "PathTravel", "path_clearance"]
-
 _KNOTS = 1000  # intervals to begin with, if there are more samples than that
 _NEAR = 0.025  # [m]: pairs whose volumes are nearer than that are measured by their hulls
 _POSTURES = (2000, 30, 30_000)  # that are looked at: at least, for each sample, at most

@@ -20,15 +20,6 @@ from surefoot.geometry import Box, Plane
 from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
 from surefoot.robot import Robot
 
-__all__ = [
-    "clearance_model",
-    "links_with_shapes",
-    "missing_shapes_note",
-    "standing_shapes",
-    "unjudged_notes",
-    "unjudged_pairs",
-]
-
 _MOST_LINKS = 6
 
 

@@ -27,7 +27,11 @@ def margins_of_contacts(case: Case, touch: Touch, wrenches: Array) -> list[dict[
     for k, (name, surface) in enumerate(zip(case.contact_names, surfaces_at_touch(case), strict=True)):
         found = contact_margins(surface, turned[:, k], touch.friction[:, k], light)
         if surface.kind in ROUND:
-            found["cop"] = _beside(turned[:, k], case.robot.contacts[name].radius, light)
+            # Distance of the centre of pressure from a point, up to the radius of the ball that touches there [m]
+            value = np.linalg.norm(zero_moment_point(turned[:, k], least_load=light)[:, :2], axis=1)
+            found["cop"] = Margin(
+                "m", value, np.full_like(value, -np.inf), np.full_like(value, case.robot.contacts[name].radius)
+            )
         out.append(_loaded(found, turned[:, k]))
     return out
 
@@ -53,12 +57,6 @@ def slack_of_contact(case: Case, item: str) -> tuple[float, float]:
         "torsional_friction": (tol.friction * weight * reach, weight * reach),
         "cop": (tol.cop, reach),
     }[item]
-
-
-def _beside(wrench: Array, radius: float, least_load: float) -> Margin:
-    """Distance of the centre of pressure from a point, up to the radius of the ball that touches there [m]."""
-    value = np.linalg.norm(zero_moment_point(wrench, least_load=least_load)[:, :2], axis=1)
-    return Margin("m", value, np.full_like(value, -np.inf), np.full_like(value, radius))
 
 
 def _loaded(margins: dict[str, Margin], wrench: Array) -> dict[str, Margin]:

@@ -52,7 +52,11 @@ def support_of(case: Case, touch: Touch, com: Array) -> Support:
     for k, surface in enumerate(surfaces):
         T = frames[:, k]
         at = outer_corners(surface) @ np.swapaxes(T[:, :3, :3], 1, 2) + T[:, None, :3, 3]
-        down = _near_ground(at, touch.normals[:, k], touch.height[:, k]) & carrying[:, [k]]
+        # (n, p): corners that are not lifted; the lowest one never is
+        along = np.einsum("npi,ni->np", at, touch.normals[:, k])
+        above = along - along.min(axis=1, keepdims=True)
+        floor = np.maximum(_LIFTED - np.maximum(np.nan_to_num(touch.height[:, k]), 0.0), 0.0)[:, None]
+        down = np.asarray(above <= floor + 1e-9) & carrying[:, [k]]
         shown = down if surface.kind in _PUSH_AT_CORNERS else carrying[:, [k]]
         points.append(at)
         pushes.append(down)
@@ -127,14 +131,6 @@ def _along(normals: Array, x: Array) -> Array:
     across = np.cross(normals, other)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     return np.stack([np.cross(across, normals), across, normals], axis=2)
-
-
-def _near_ground(points: Array, normals: Array, height: Array) -> Mask:
-    """(n, p): corners that are not lifted; the lowest one never is."""
-    along = np.einsum("npi,ni->np", points, normals)
-    above = along - along.min(axis=1, keepdims=True)
-    floor = np.maximum(_LIFTED - np.maximum(np.nan_to_num(height), 0.0), 0.0)[:, None]
-    return np.asarray(above <= floor + 1e-9)
 
 
 def touch_jacobians(case: Case, touch: Touch, frames: Array, rows: NDArray[np.int64]) -> Array:

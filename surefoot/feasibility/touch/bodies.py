@@ -25,11 +25,7 @@ _ROUGH = 100.0  # friction of links, which that of the ground limits
 
 
 def body_contacts(case: Case) -> dict[str, ContactSurface]:
-    """Point contacts of links that touch the ground beside contact surfaces, by name; none where contacts are given.
-
-    Args:
-        case: The motion.
-    """
+    """Point contacts of links that touch the ground beside contact surfaces, by name; none where contacts are given."""
     robot, given = case.given_robot, case.trajectory
     told = given.schedule is not None or any(np.any(wrench) for wrench in given.wrenches.values())
     base = robot.base_joint
@@ -40,7 +36,11 @@ def body_contacts(case: Case) -> dict[str, ContactSurface]:
     found: dict[str, ContactSurface] = {}
     for k, link in enumerate(links):
         corners = _corners(robot, link, placed[:, k])
-        near = _points_near_ground(case, placed[:, k], corners)
+        # (k,) which corners come as near to the ground as something that touches it
+        T = placed[:, k]
+        world = np.einsum("nij,kj->nki", T[:, :3, :3], corners) + T[:, None, :3, 3]
+        above = world[..., 2] - case.world.height(world[..., 0], world[..., 1])
+        near = np.asarray((above <= case.tolerances.touch_height).any(axis=0))
         for number, point in enumerate(_spread(corners[near]), 1):
             name = f"{link} point {number}"
             found[name] = ContactSurface(name, link, "point", placement(point), friction=_ROUGH)
@@ -69,13 +69,6 @@ def _corners(robot: Robot, link: str, placed: Array) -> Array:
         elif (placed @ T)[:, 2, 2].min() > _STEEP:
             corners = corners[np.abs((corners - T[:3, 3]) @ T[:3, 2]) > _SOLE]
     return corners
-
-
-def _points_near_ground(case: Case, T: Array, corners: Array) -> np.ndarray:
-    """(k,) which corners come as near to the ground as something that touches it."""
-    world = np.einsum("nij,kj->nki", T[:, :3, :3], corners) + T[:, None, :3, 3]
-    above = world[..., 2] - case.world.height(world[..., 0], world[..., 1])
-    return np.asarray((above <= case.tolerances.touch_height).any(axis=0))
 
 
 def _spread(points: Array) -> Array:

@@ -22,9 +22,6 @@ _STEPS = 100  # towards the centre of a circle: it is then larger than need be b
 def capsule_around(shape: Shape) -> SweptVolume:
     """A ball or capsule that contains a shape; balls and capsules themselves as they are.
 
-    Args:
-        shape: The shape.
-
     Raises:
         ShapeError: Sizes or points are not finite.
         NotSupportedError: A plane has no end.

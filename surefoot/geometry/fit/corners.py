@@ -21,12 +21,7 @@ _ROUNDING = 1e-9  # of a height over a plane, as a share of the size
 
 
 def with_inner_corners(pieces: Sequence[Piece], surface: Surface) -> list[Piece]:
-    """The pieces with the corners that cuts make inside the surface among their points.
-
-    Args:
-        pieces: Parts of the surface.
-        surface: The whole.
-    """
+    """The pieces with the corners that cuts make inside the surface among their points."""
     return [piece._replace(points=np.vstack([piece.points, _inner_corners(piece, surface)])) for piece in pieces]
 
 

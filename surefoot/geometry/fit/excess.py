@@ -101,11 +101,7 @@ def _signed_distance(point: Array, triangles: Array, planes: Array) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Surface:
-    """A surface with what it encloses: all that cannot be reached from outside in steps of a 48th of its size.
-
-    Args:
-        piece: Its triangles.
-    """
+    """A surface with what it encloses: all that cannot be reached from outside in steps of a 48th of its size."""
 
     piece: Piece
 
@@ -172,9 +168,6 @@ class Surface:
 
         The bound is at most a twentieth above the largest distance that was met, or half a percent of the size, unless
         that would take too long.
-
-        Args:
-            volumes: The volumes.
         """
         floor = _FLOOR * self._cell
         for volume in volumes:

@@ -59,18 +59,14 @@ def polished(found: Found, points: Array, whole: Whole) -> Found:
         generator = _Problem(generator, core, heights, box.size / whole.size).solution()
         moved = box.centre + box.size * generator
         candidates.append(Found(moved, farthest(moved, points)))
-        outside = _sticking_out(generator, full, farthest(generator, core))
+        # The points that stick out farthest
+        distance = np.linalg.norm(full - nearest_weights(generator, full) @ generator, axis=1)
+        order = np.argsort(-distance, kind="stable")[:_MORE]
+        outside = full[order[distance[order] > farthest(generator, core) * (1.0 + 1e-9)]]
         if not len(outside):
             break
         core = np.vstack([core, outside])
     return min(candidates, key=lambda candidate: whole.cost([candidate]))
-
-
-def _sticking_out(generator: Array, points: Array, radius: float) -> Array:
-    """The points that stick out farthest."""
-    distance = np.linalg.norm(points - nearest_weights(generator, points) @ generator, axis=1)
-    order = np.argsort(-distance, kind="stable")[:_MORE]
-    return points[order[distance[order] > radius * (1.0 + 1e-9)]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,12 +235,7 @@ def enclosing(pieces: Sequence[Piece], found: Sequence[Found], whole: Whole) -> 
 
 
 def outside_of(volumes: Sequence[SweptVolume], pieces: Sequence[Piece]) -> float:
-    """How far [m] a point of a piece sticks out of the volume that it belongs to; nothing can stick out more.
-
-    Args:
-        volumes: One for each piece.
-        pieces: The pieces.
-    """
+    """How far [m] a point of a piece sticks out of the volume that it belongs to; nothing can stick out more."""
     pairs = [(v, piece) for v, piece in zip(volumes, pieces, strict=True) if piece.exact is None]
     return max([0.0, *(farthest(volume.vertices, piece.points) - volume.radius for volume, piece in pairs)])
 

@@ -12,8 +12,6 @@ from surefoot.robot import Robot, anatomy, bend_straight_legs, support_doubts
 from surefoot.spatial import so3
 from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture, Task
 
-__all__ = ["standing_posture"]
-
 _LOWER = 0.95  # height of the centre of mass of a robot whose legs are straight at home, share of that at home
 
 

@@ -191,7 +191,12 @@ def _reach_kernel(robot: Robot, frame: str, chain: list[int]) -> Kernel:
             else:
                 q[at] = value
         T, J = frame_placement(tree, target, q), frame_jacobian(tree, target, q)[:3, columns]
-        return T[:3, 3], _part_of_sphere(T[:3, 2]), _invariants(J @ J.T)
+        # Which of 24 congruent parts a direction lies in: eight octants, each cut in three by the largest component
+        z = T[:3, 2]
+        octant = sum(ops.where(ops.less(_FLAT, x), 2.0**k, 0.0) for k, x in enumerate(z))
+        x, y, up = ops.absolute(z)
+        third = ops.where(ops.less(ops.maximum(y, up), x), 0.0, ops.where(ops.less(up, y), 1.0, 2.0))
+        return T[:3, 3], (octant + 8.0 * third), _invariants(J @ J.T)
 
     return compile_robot(robot, functions={"reach": (reach, {"joints": (len(chain),)})}).reach
 
@@ -217,14 +222,6 @@ def _invariants(A: Any) -> Any:
     minors = [A[i, i] * A[j, j] - A[i, j] * A[j, i] for i, j in ((0, 1), (0, 2), (1, 2))]
     volume = A[0] @ ops.cross(A[1], A[2])
     return ops.array([A[0, 0] + A[1, 1] + A[2, 2], minors[0] + minors[1] + minors[2], volume])
-
-
-def _part_of_sphere(z: Any) -> Any:
-    """Which of 24 congruent parts a direction lies in: eight octants, each cut in three by the largest component."""
-    octant = sum(ops.where(ops.less(_FLAT, x), 2.0**k, 0.0) for k, x in enumerate(z))
-    x, y, up = ops.absolute(z)
-    third = ops.where(ops.less(ops.maximum(y, up), x), 0.0, ops.where(ops.less(up, y), 1.0, 2.0))
-    return octant + 8.0 * third
 
 
 def _direction_shares(index: NDArray[np.int64], parts: Array, cells: int) -> Array:

@@ -440,10 +440,6 @@ def _split(layout: Sequence[tuple[int, str, int]], parameters: Array) -> dict[tu
 
 
 def first_priority(tasks: Sequence[Task]) -> int:
-    """The priority of what must hold: the first of the tasks that are not off, or of all if all are.
-
-    Args:
-        tasks: The tasks.
-    """
+    """The priority of what must hold: the first of the tasks that are not off, or of all if all are."""
     on = [task.priority for task in tasks if task.activation > 0.0]
     return min(on or [task.priority for task in tasks])

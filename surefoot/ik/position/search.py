@@ -64,11 +64,7 @@ class _Run:
 
 
 class WorkArrays(threading.local):
-    """The loops of a problem for one start and for several; every thread has arrays of its own.
-
-    Args:
-        problem: Robot, tasks and kernel.
-    """
+    """The loops of a problem for one start and for several; every thread has arrays of its own."""
 
     def __init__(self, problem: PositionProblem) -> None:
         self.problem = problem

@@ -159,12 +159,7 @@ class PredictiveKernels:
 
 
 def predictive_kernels(robot: Robot, model: SelfMotionModel) -> PredictiveKernels:
-    """Kernels of a robot; each is built when it is first called.
-
-    Args:
-        robot: The robot.
-        model: What is compiled in.
-    """
+    """Kernels of a robot; each is built when it is first called."""
     n = robot.nv
     common = {
         "pose": (4, 4),

@@ -146,12 +146,7 @@ def predictive_ik(
 
 
 def follow(study: Study, ik: LocalIk) -> History:
-    """Run a control loop over the motion, with ideal joints.
-
-    Args:
-        study: The motion.
-        ik: The method.
-    """
+    """Run a control loop over the motion, with ideal joints."""
     q, v = [study.q0], []
     for k in range(study.cycles):
         v.append(ik.step(k * study.dt, q[-1]))

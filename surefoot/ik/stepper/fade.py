@@ -125,11 +125,7 @@ class FadingSolver:
         self._others: dict[frozenset[int], HierarchySolver] = {}
 
     def solve(self, problem: StackedHierarchy) -> Optimum:
-        """The optimum while nothing fades.
-
-        Args:
-            problem: The hierarchy.
-        """
+        """The optimum while nothing fades."""
         self._others.clear()
         return self.main.solve_stacked(problem)
 

@@ -45,11 +45,7 @@ class StepResult:
     scale: Array
 
     def violation(self, name: str) -> Array:
-        """How far J v of a task lies above (+) or below (−) what it asks for (rows,), in units of a rate of its value.
-
-        Args:
-            name: The task.
-        """
+        """How far J v of a task lies above (+) or below (−) what it asks for (rows,), as a rate of its value."""
         if name not in self.rows:
             raise one_of("task", name, self.rows)
         at = self.rows[name]

@@ -64,11 +64,7 @@ def task_priority_rates(
 
 
 def task_rates(tasks: Sequence[TaskRate]) -> tuple[list[tuple[Array, Array]], int]:
-    """Jacobians and rates as arrays that fit together, and n.
-
-    Args:
-        tasks: One or more.
-    """
+    """Jacobians and rates as arrays that fit together, and n."""
     if not tasks:
         raise ShapeError("there are no tasks", next_step="give at least one Jacobian and its rate")
     n = finite_array(tasks[0][0], (None, None), "J of task 0").shape[1]

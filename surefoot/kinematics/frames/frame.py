@@ -51,10 +51,6 @@ def frame_of(robot: Robot, name: str) -> Frame:
 
     A link goes before a joint, and both before a contact surface of the same name (`contact_frame` gives that one).
 
-    Args:
-        robot: The robot.
-        name: The name.
-
     Raises:
         UnknownNameError: The robot has none of that name.
     """
@@ -67,10 +63,6 @@ def frame_of(robot: Robot, name: str) -> Frame:
 
 def contact_frame(robot: Robot, name: str) -> Frame:
     """The frame of a contact surface; z points out of the ground, into the robot.
-
-    Args:
-        robot: The robot.
-        name: The name of the surface.
 
     Raises:
         UnknownNameError: The robot has none of that name.

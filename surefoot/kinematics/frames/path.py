@@ -49,11 +49,7 @@ class Path:
         return Path(self.outward[::-1], self.inward[::-1], self.parents, self.placements)
 
     def axes(self, first: Frame) -> dict[int, Array]:
-        """R_first_body (3, 3) of every body on the path, by body.
-
-        Args:
-            first: The frame at its start.
-        """
+        """R_first_body (3, 3) of every body on the path, by body."""
         axes = {first.body: first.R.T}
         for i in self.inward:
             axes[self.parents[i]] = axes[i] @ self.placements[i][0].T
@@ -62,11 +58,7 @@ class Path:
         return axes
 
     def levers(self, second: Frame) -> dict[int, Array]:
-        """The origin of the second frame in every body on the path (3,), m, in the axes of that body, by body.
-
-        Args:
-            second: The frame at its end.
-        """
+        """The origin of the second frame in every body on the path (3,), m, in the axes of that body, by body."""
         levers = {second.body: second.p}
         for i in reversed(self.outward):
             R, p = self.placements[i]

@@ -59,12 +59,7 @@ def is_trajectory_file(path: str | Path) -> bool:
 
 
 def write_bundle(path: str | Path, bundle: Bundle) -> None:
-    """Write a bundle; the suffix `.npz` or `.parquet` chooses the kind of file.
-
-    Args:
-        path: Where.
-        bundle: Its content.
-    """
+    """Write a bundle; the suffix `.npz` or `.parquet` chooses the kind of file."""
     try:
         facts = json.dumps(dict(bundle.facts), sort_keys=True, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -157,13 +152,7 @@ def _require_suffix(path: str | Path) -> None:
 
 
 def contradiction(path: str | Path, wanted: str, error: Exception) -> FileFormatError:
-    """The error about a file whose content does not fit its format.
-
-    Args:
-        path: The file.
-        wanted: Its format.
-        error: Why.
-    """
+    """The error about a file whose content does not fit its format."""
     reason = error.message if isinstance(error, SurefootError) else f"{type(error).__name__}: {error}"
     return FileFormatError(
         "does not match its format",

@@ -110,12 +110,7 @@ def _parquet_column(column: Any, name: str, path: str | Path) -> Array:
 
 
 def write_csv(path: str | Path, columns: Mapping[str, Array]) -> None:
-    """Write columns (n,) with a header line; numbers in the shortest form that reads back bit by bit.
-
-    Args:
-        path: Where.
-        columns: By name.
-    """
+    """Write columns (n,) with a header line; numbers in the shortest form that reads back bit by bit."""
     import pyarrow as pa
     import pyarrow.csv as pa_csv
 

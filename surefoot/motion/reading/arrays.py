@@ -30,8 +30,6 @@ from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, pla
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
 from surefoot.robot import Robot
 
-__all__ = ["parts_of_arrays", "parts_of_matrix"]
-
 Arrays = Mapping[str, Any]
 _UNIT = 0.05  # numbers whose length is this near 1 may be a quaternion
 _CHANCE = 10.0  # times as far from 1 as of the best reading: numbers that have about that length by chance

@@ -36,10 +36,6 @@ class BaseFields:
 def base_fields(robot: Robot, arrays: Arrays) -> BaseFields:
     """The base of a robot from arrays by name; nothing for a fixed one.
 
-    Args:
-        robot: The robot.
-        arrays: By key.
-
     Raises:
         FileFormatError: There is no base.
         ShapeError: An array has another shape.
@@ -56,7 +52,8 @@ def base_fields(robot: Robot, arrays: Arrays) -> BaseFields:
     remarks = [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"]
     is_vector = data.get("base_orientation", np.zeros(0)).shape[1:] == (3,)
     if is_vector:
-        data["base_orientation"] = _from_rotation_vectors(data["base_orientation"])
+        # (n, 4) quaternions xyzw of rotation vectors (n, 3)
+        data["base_orientation"] = np.array([quaternion.exp(vector) for vector in data["base_orientation"]])
         remarks.append(f"`{keys['base_orientation']}` is read as rotation vectors (axis × angle)")
     if missing := [what for what in fields[:2] if what not in data]:
         raise FileFormatError(
@@ -87,11 +84,6 @@ def _from_bodies(arrays: Arrays) -> BaseFields:
         "base_orientation": np.roll(finite_table(turn[:, 0], f"{keys[1]}[:, 0]"), -1, axis=1),
     }
     return BaseFields(data, False, [f"base: the first body of `{keys[0]}` and `{keys[1]}` (wxyz)"])
-
-
-def _from_rotation_vectors(vectors: Array) -> Array:
-    """(n, 4) quaternions xyzw of rotation vectors (n, 3)."""
-    return np.array([quaternion.exp(vector) for vector in vectors])
 
 
 def _from_state(arrays: Arrays, key: str) -> BaseFields:

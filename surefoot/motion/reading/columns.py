@@ -28,8 +28,6 @@ from surefoot.motion.reading.parts import MotionParts, completed, finite_table
 from surefoot.robot import Robot
 from surefoot.words import are_missing
 
-__all__ = ["parts_of_table"]
-
 _WORDS = {
     "q": ("pos", "position", "q", "angle", "joint_pos", "dof_pos", "qpos"),
     "v": ("v", "vel", "velocity", "dq", "qd", "speed", "joint_vel", "dof_vel", "qvel"),

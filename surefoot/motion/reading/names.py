@@ -9,19 +9,6 @@ from surefoot.errors import UnknownNameError
 from surefoot.robot import Robot
 from surefoot.words import are_missing, counted
 
-__all__ = [
-    "ALIASES",
-    "MISSING_STEP",
-    "find_key",
-    "likely_names",
-    "matched_joint",
-    "matched_joints",
-    "of_another_robot",
-    "plain_key",
-    "rename_step",
-    "some_names",
-]
-
 ALIASES: dict[str, tuple[str, ...]] = {
     "time": ("time", "t", "times", "timestamp", "timestamps", "time_s", "sim_time", "stamp"),
     "rate": (

@@ -27,19 +27,6 @@ from surefoot.motion.exchange import rotate, rotate_back
 from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
-__all__ = [
-    "ORDERS",
-    "OrderOverTime",
-    "OrderVerdict",
-    "in_body_axes",
-    "in_order",
-    "judge_order",
-    "judge_order_over_time",
-    "link_placements",
-    "other_order",
-    "turning",
-]
-
 ORDERS = {"wxyz": -1, "xyzw": 1}
 """What the numbers were meant as → how far to roll what was read: wxyz read as xyzw, and xyzw read as wxyz."""
 _FITS = 0.3  # of the motion, or of the misfit: below this a velocity fits

@@ -15,8 +15,6 @@ from surefoot.motion.exchange import VECTOR_KEYS, column_names, layout_blocks, v
 from surefoot.motion.reading.names import some_names
 from surefoot.robot import Robot
 
-__all__ = ["PUSH", "MotionParts", "completed", "filled_in", "filled_remark", "finite_table", "normalised"]
-
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
 _LEAST_LENGTH = 1e-6

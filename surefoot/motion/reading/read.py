@@ -39,8 +39,6 @@ from surefoot.motion.world import World
 from surefoot.robot import Robot
 from surefoot.words import counted
 
-__all__ = ["GivenMotion", "read_motion"]
-
 _ORDERS = ("xyzw", "wxyz")
 _WXYZ = ("mujoco", "drake")  # layouts with the other order
 _USUAL_RATE = 30.0  # [Hz] of tables without names and times, as motion sets for imitation have it

@@ -32,21 +32,12 @@ def export_csv(path: str | Path, item: Trajectory | Log, robot: Robot | None = N
 
 
 def log_columns(log: Log) -> dict[str, Array]:
-    """Every number of a log as a column with its unit.
-
-    Args:
-        log: The log.
-    """
+    """Every number of a log as a column with its unit."""
     return {f"{name} [{column.unit}]": series for column in log for name, series in column.entries.items()}
 
 
 def trajectory_columns(trajectory: Trajectory, robot: Robot) -> dict[str, Array]:
-    """Every number of a trajectory as a column with its unit.
-
-    Args:
-        trajectory: The motion.
-        robot: The robot that makes it.
-    """
+    """Every number of a trajectory as a column with its unit."""
     trajectory.require(robot)
     positions, velocities = column_names(robot, "pinocchio")
     rates = [(name.removesuffix(".v"), unit) for name, unit in velocities]

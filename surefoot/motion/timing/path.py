@@ -137,7 +137,9 @@ class _Chart:
         for i, k in self.angles:
             x[:, k] = np.unwrap(np.arctan2(q[:, i + 1], q[:, i]))
         for i, k, middle in self.turns:
-            x[:, k : k + 3] = _unwrapped(_rotation_vectors(_product(_conjugate(middle), q[:, i : i + 4])))
+            x[:, k : k + 3] = _unwrapped(
+                _rotation_vectors(_product(middle * np.array([-1.0, -1.0, -1.0, 1.0]), q[:, i : i + 4]))
+            )
         return x
 
     def lift(self, x: Array) -> Array:
@@ -152,10 +154,6 @@ class _Chart:
             angle = np.linalg.norm(half, axis=1, keepdims=True)
             q[:, i : i + 4] = _product(middle, np.hstack([np.sinc(angle / np.pi) * half, np.cos(angle)]))
         return q
-
-
-def _conjugate(a: Array) -> Array:
-    return a * np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def _product(a: Array, b: Array) -> Array:

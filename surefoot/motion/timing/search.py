@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 
-__all__ = ["PASSES", "backward_pass", "edge", "forward_pass", "gather", "largest_u", "x_range"]
-
 
 def gather(m: int, i: int, step: float, begin: Floats, end: Floats, reach: Floats, rows: Floats) -> None:
     """Rows (2 m + 2, 3) on u and x at the beginning of interval i.

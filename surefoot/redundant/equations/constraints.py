@@ -232,12 +232,7 @@ class System:
 
 
 def position_system(model: Model, state: State) -> System:
-    """The linearised hinges, of z = [Δϑ, ΔX, Δφ', Δs'].   [red.position].
-
-    Args:
-        model: The model.
-        state: Where it is linearised.
-    """
+    """The linearised hinges, of z = [Δϑ, ΔX, Δφ', Δs'].   [red.position]."""
     layout = model.layout
     found, S, R = chains(layout, state), tail_spinors(layout, state), _nearer_tails(layout, state)
     S_bar = bars(S)
@@ -249,12 +244,7 @@ def position_system(model: Model, state: State) -> System:
 
 
 def velocity_system(model: Model, state: State) -> System:
-    """The hinges in velocities, of z = [ω, Ẋ, θ', ṡ'].   [red.velocity].
-
-    Args:
-        model: The model.
-        state: The coordinates.
-    """
+    """The hinges in velocities, of z = [ω, Ẋ, θ', ṡ'].   [red.velocity]."""
     layout = model.layout
     A = _velocity_plan(layout).filled(_motion_blocks(chains(layout, state)))
     return System(A, np.zeros(A.shape[0]))
@@ -285,12 +275,7 @@ def dynamics_system(model: Model, state: State, external: Array | None = None) -
 
 
 def hinge_residuals(model: Model, state: State) -> tuple[Array, Array]:
-    """By how much each hinge is open: angle (n,), rad, and distance (n,), m.
-
-    Args:
-        model: The model.
-        state: The coordinates.
-    """
+    """By how much each hinge is open: angle (n,), rad, and distance (n,), m."""
     layout = model.layout
     found, S, R = chains(layout, state), tail_spinors(layout, state), _nearer_tails(layout, state)
     turn, shift = _residuals(layout, state, found, S, R)
@@ -336,12 +321,7 @@ def kinetic_energy(model: Model, state: State) -> Any:
 
 
 def potential_energy(model: Model, state: State) -> Any:
-    """-Σ m g · X and the energy in the springs, J; zero at the origin of the world and with relaxed springs.
-
-    Args:
-        model: The model.
-        state: The coordinates.
-    """
+    """-Σ m g · X and the energy in the springs, J; zero at the origin of the world and with relaxed springs."""
     layout = model.layout
     away = coordinates(layout, state) - layout.freedoms.rest
     springs = 0.5 * (layout.freedoms.spring * away) @ away

@@ -69,9 +69,6 @@ def load_model(path_or_name: str | Path) -> Model:
 def read_model(path: str | Path) -> Model:
     """A model from a TOML file.
 
-    Args:
-        path: The file.
-
     Raises:
         FileFormatError: There is no such file.
         ScenarioError: The file is invalid.
@@ -88,10 +85,6 @@ def read_model(path: str | Path) -> Model:
 
 def save_model(model: Model, path: str | Path) -> None:
     """Write a model as TOML; `read_model` gives an equal one. The file is written whole or not at all.
-
-    Args:
-        model: The model.
-        path: Where.
 
     Raises:
         ModelError: The model is inconsistent.

@@ -19,8 +19,6 @@ from surefoot.report.page import report_page
 from surefoot.report.run_folder import RunFolder
 from surefoot.words import metric_label, share_text
 
-__all__ = ["compare_evidence", "compare_page", "comparison_html", "number_text"]
-
 _REPLAY_RATE = 50.0
 _MOST_FRAMES = 3000
 _SUMMARY = '<div id="panel-summary" role="tabpanel" aria-labelledby="tab-summary" hidden>'
@@ -82,11 +80,7 @@ def _who_is_drawn(first: str, others: int, drawn: int) -> str:
 
 
 def comparison_html(comparison: Comparison) -> Html:
-    """The tables of differences as HTML.
-
-    Args:
-        comparison: What differs.
-    """
+    """The tables of differences as HTML."""
     metrics = comparison.metrics_in_short()
     same = [row for row in metrics if not row.differs]
     labels = {row.key: metric_label(row.key) for row in metrics}

@@ -13,8 +13,6 @@ from surefoot.report.evidence import Plot
 from surefoot.report.page import JointSeries, joint_positions, joint_velocities, torque_series
 from surefoot.report.run_folder import RunFolder
 
-__all__ = ["Quantity", "common_clock", "compare_plots", "held", "joint_quantities", "log_quantities", "on_clock"]
-
 
 def common_clock(times: Sequence[Array], most: int = 20_000, rate: float | None = None) -> Array:
     """Times (m,) from the first start to the last end [s], as fine as the finest run.
@@ -119,11 +117,7 @@ def compare_plots(runs: Mapping[str, RunFolder], clock: Array) -> tuple[Plot, ..
 
 
 def log_quantities(run: RunFolder) -> list[Quantity]:
-    """The quantities of a log other than those of the joints.
-
-    Args:
-        run: The run.
-    """
+    """The quantities of a log other than those of the joints."""
     out = []
     for column in run.log:
         if column.name in _BY_JOINT or not len(run.log):
@@ -139,11 +133,7 @@ def log_quantities(run: RunFolder) -> list[Quantity]:
 
 
 def joint_quantities(run: RunFolder) -> list[Quantity]:
-    """Positions, velocities and torques of the joints by name.
-
-    Args:
-        run: The run.
-    """
+    """Positions, velocities and torques of the joints by name."""
     motion, robot = run.trajectory, run.robot
     groups: list[tuple[str, Array | None, Callable[..., list[JointSeries]]]] = [
         ("Joint position", motion.q, joint_positions),

@@ -9,8 +9,6 @@ from typing import Any
 
 from surefoot.report.run_folder import RunFolder
 
-__all__ = ["Comparison", "DifferenceRow", "compare_runs", "difference_rows", "flattened", "run_names"]
-
 _TINY = 1e-12
 
 _NOT_COMPARED = ("schema", "versions", "study_metrics")
@@ -74,7 +72,10 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """As numbers, texts and lists, for JSON."""
         return {"runs": list(self.names)} | {
-            part: {row.key: _row_dict(row) for row in getattr(self, part)}
+            part: {
+                row.key: {"values": list(row.values), "absolute": list(row.absolute), "relative": list(row.relative)}
+                for row in getattr(self, part)
+            }
             for part in ("metrics", "scenario", "versions")
         }
 
@@ -97,11 +98,7 @@ def compare_runs(runs: Sequence[RunFolder], names: Sequence[str] | None = None) 
 
 
 def run_names(runs: Sequence[RunFolder]) -> list[str]:
-    """Short unique names of runs: the folder name, with parent folders if needed.
-
-    Args:
-        runs: The runs.
-    """
+    """Short unique names of runs: the folder name, with parent folders if needed."""
     paths = [run.path.resolve().parts for run in runs]
     for depth in range(1, max(len(parts) for parts in paths) + 1):
         names = ["/".join(parts[-depth:]) for parts in paths]
@@ -159,10 +156,6 @@ def _incidents_text(rows: Sequence[DifferenceRow], run: int) -> str | None:
         return "none" if found else None
     count = sum(found["times"]) if "times" in found else len(found["start_s"])
     return f"{count}, first at {min(found['start_s']):.2f} s"
-
-
-def _row_dict(row: DifferenceRow) -> dict[str, Any]:
-    return {"values": list(row.values), "absolute": list(row.absolute), "relative": list(row.relative)}
 
 
 def _is_flag(value: Any) -> bool:

@@ -27,8 +27,6 @@ from surefoot.report.export.zmp import zmp_of_motion
 from surefoot.report.scene import poses
 from surefoot.robot import Robot
 
-__all__ = ["STEP", "ColumnFiles", "column_files", "read_column_files", "write_column_files"]
-
 STEP = 0.005
 """Time between rows [s]."""
 _AT_REST = 0.01  # [rad/s] or [m/s]

@@ -13,8 +13,6 @@ from surefoot.motion import Trajectory
 from surefoot.motion.exchange import to_layout
 from surefoot.robot import Robot
 
-__all__ = ["JointTable", "joint_table", "nanoseconds"]
-
 _BILLION = 1_000_000_000
 
 
@@ -40,12 +38,7 @@ class JointTable:
 
 
 def joint_table(trajectory: Trajectory, robot: Robot) -> JointTable:
-    """The joints of a motion as `sensor_msgs/JointState` and `trajectory_msgs/JointTrajectory` have them.
-
-    Args:
-        trajectory: The motion.
-        robot: Its robot.
-    """
+    """The joints of a motion as `sensor_msgs/JointState` and `trajectory_msgs/JointTrajectory` have them."""
     trajectory.require(robot)
     found = to_layout(robot, "ros", trajectory.q, trajectory.v)
     names = tuple(str(name) for name in found["joint_names"])

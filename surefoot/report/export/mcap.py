@@ -30,8 +30,6 @@ from surefoot.motion import Trajectory
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 
-__all__ = ["JOINT_STATE", "TF_MESSAGE", "WRENCH_STAMPED", "MessageLayout", "definition", "topic_name", "write_mcap"]
-
 _HEAD = b"\x00\x01\x00\x00"  # plain CDR, little endian
 
 
@@ -209,11 +207,7 @@ def write_mcap(
 
 
 def topic_name(text: str) -> str:
-    """A part of a topic name: letters, digits and underscores, no digit first.
-
-    Args:
-        text: Any text.
-    """
+    """A part of a topic name: letters, digits and underscores, no digit first."""
     name = re.sub(r"[^A-Za-z0-9_]", "_", text)
     return f"_{name}" if not name or name[0].isdigit() else name
 
@@ -303,7 +297,11 @@ def _transforms(trajectory: Trajectory, robot: Robot) -> _Topic:
         links = np.asarray(compile_robot(robot).frames(trajectory.q[rows], list(names)))
         relative = _relative(tree.parents, links)
         fixed = [np.broadcast_to(T, (len(relative), 4, 4)) for _, _, T in surfaces]
-        found = _as_pose(np.concatenate([relative, *(T[:, None] for T in fixed)], axis=1))
+        # x, y, z, then the quaternion x, y, z, w: (n, frames, 7)
+        T = np.concatenate([relative, *(T[:, None] for T in fixed)], axis=1)
+        count = T.shape[0] * T.shape[1]
+        turns = Rotation.from_matrix(T[..., :3, :3].reshape(count, 3, 3)).as_quat()
+        found = np.concatenate([T[..., :3, 3], turns.reshape(*T.shape[:2], 4)], axis=-1)
         return {f"pose {k}": found[:, k] for k in range(len(frames))}
 
     return _Topic("/tf", TF_MESSAGE, layout, columns)
@@ -332,10 +330,3 @@ def _relative(parents: NDArray[np.int64], T: Array) -> Array:
         if parent >= 0:
             out[:, i] = np.linalg.solve(T[:, parent], T[:, i])
     return out
-
-
-def _as_pose(T: Array) -> Array:
-    """x, y, z, then the quaternion x, y, z, w: (n, frames, 7)."""
-    count = T.shape[0] * T.shape[1]
-    turns = Rotation.from_matrix(T[..., :3, :3].reshape(count, 3, 3)).as_quat()
-    return np.concatenate([T[..., :3, 3], turns.reshape(*T.shape[:2], 4)], axis=-1)

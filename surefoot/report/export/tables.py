@@ -11,8 +11,6 @@ from surefoot.motion.files import write_csv, write_parquet
 from surefoot.motion.storage import log_columns, trajectory_columns
 from surefoot.robot import Robot
 
-__all__ = ["COLUMNS", "FILMS", "FORMATS", "format_of", "write_table"]
-
 
 def write_table(path: str | Path, item: Trajectory | Log, robot: Robot | None, kind: str) -> int:
     """Write a table, whole or not at all.

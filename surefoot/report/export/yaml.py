@@ -10,16 +10,9 @@ from surefoot.motion import Trajectory
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.robot import Robot
 
-__all__ = ["joint_trajectory_yaml", "write_joint_trajectory"]
-
 
 def write_joint_trajectory(path: str | Path, trajectory: Trajectory, robot: Robot) -> tuple[str, ...]:
     """Write a motion as YAML, whole or not at all.
-
-    Args:
-        path: The file.
-        trajectory: The motion.
-        robot: Its robot.
 
     Returns:
         Remarks: what the message cannot hold, or the motion does not have.
@@ -35,10 +28,6 @@ def joint_trajectory_yaml(trajectory: Trajectory, robot: Robot) -> str:
     """The message as YAML; fields that the motion does not have are empty, as in ROS.
 
     `time_from_start` counts from the first sample. Numbers read back bit by bit.
-
-    Args:
-        trajectory: The motion.
-        robot: Its robot.
     """
     table = joint_table(trajectory, robot)
     seconds, rest = nanoseconds(trajectory.time - trajectory.start)

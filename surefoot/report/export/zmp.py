@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
@@ -13,8 +12,6 @@ from surefoot.motion import Trajectory
 from surefoot.report.evidence import Evidence, with_layers
 from surefoot.report.scene import poses
 from surefoot.robot import Robot
-
-__all__ = ["zmp_of_motion"]
 
 _LONGEST_GAP = 0.03  # [s] without load that is bridged: the first tick of a simulation has no forces yet
 
@@ -69,7 +66,9 @@ def _bridged(time: Array, zmp: Array) -> tuple[Array, tuple[str, ...]]:
     known = np.asarray(np.isfinite(zmp).all(axis=1))
     if known.all():
         return zmp, ()
-    for start, end in _gaps(known):
+    # First row of each gap, and the row after it
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(int)))
+    for start, end in [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]:
         length = float(time[min(end, len(time) - 1)] - time[start])
         if length > _LONGEST_GAP or not known.any():
             raise NotSupportedError(
@@ -79,9 +78,3 @@ def _bridged(time: Array, zmp: Array) -> tuple[Array, tuple[str, ...]]:
             )
     filled = np.column_stack([np.interp(time, time[known], column[known]) for column in zmp.T])
     return filled, (f"{int((~known).sum())} samples without load use the ZMP of their neighbours",)
-
-
-def _gaps(known: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """First row of each gap, and the row after it."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[True], known, [True]]).astype(int)))
-    return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]

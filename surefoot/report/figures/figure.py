@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.markup import Html, html, joined
 
-__all__ = ["COLOURS", "Area", "Line", "figure_svg", "round_values"]
-
 COLOURS = (
     "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08020", "#777777", "#44aa99", "#882255",
     "#999933", "#6699cc",

@@ -17,8 +17,6 @@ from surefoot.report.figures.figure import Area, Line, figure_svg
 from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["BalanceRegions", "balance_regions", "regions_page"]
-
 MOMENT = 0.104
 """Usual largest moment of angular momentum, as a share of M g z: 2 N m of 7 kg at 0.279 m (Nenchev & Konno, 5.6.1)."""
 LAGS = (0.02, 0.05, 0.1)
@@ -175,7 +173,11 @@ def _regulated(r: BalanceRegions, poles: tuple[float, float]) -> Html:
     lines = [_motion(r, start, gains) for start in _starts(r)]
     edges = [Line(com, (s * half - (-gains[0]) * com) / -gains[1], colour="#e08020", width=1.2, dashed=True,
                   name="CoP at the edge of the feet" if s > 0 else "") for s in (-1.0, 1.0)]  # fmt: skip
-    return _plane(r, lines + edges, [Area(_outline(com, speed, kept), "brought to rest", "#228833")])
+    # The outline of a region of a grid that is one interval in each row (k, 2)
+    rows = [k for k in range(len(speed)) if kept[k].any()]
+    left = [(com[kept[k].argmax()], speed[k]) for k in rows]
+    right = [(com[len(com) - 1 - kept[k][::-1].argmax()], speed[k]) for k in rows]
+    return _plane(r, lines + edges, [Area(np.array(left + right[::-1]).reshape(-1, 2), "brought to rest", "#228833")])
 
 
 def _motion(r: BalanceRegions, start: tuple[float, float], gains: tuple[float, float]) -> Line:
@@ -188,14 +190,6 @@ def _motion(r: BalanceRegions, start: tuple[float, float], gains: tuple[float, f
         path.append(np.array([p + c * (x - p) + s * v / r.omega, r.omega * s * (x - p) + c * v]))
     x, v = np.array(path).T
     return Line(x, v, colour=_GREY, width=1.0)
-
-
-def _outline(com: Array, speed: Array, kept: Array) -> Array:
-    """The outline of a region of a grid that is one interval in each row (k, 2)."""
-    rows = [k for k in range(len(speed)) if kept[k].any()]
-    left = [(com[kept[k].argmax()], speed[k]) for k in rows]
-    right = [(com[len(com) - 1 - kept[k][::-1].argmax()], speed[k]) for k in rows]
-    return np.array(left + right[::-1]).reshape(-1, 2)
 
 
 def _strategies(r: BalanceRegions) -> Html:

@@ -7,8 +7,6 @@ from typing import Any
 
 from surefoot.arrays import Array
 
-__all__ = ["MethodRun", "MethodsComparison"]
-
 
 @dataclass(frozen=True, eq=False)
 class MethodRun:

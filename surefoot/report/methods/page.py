@@ -12,8 +12,6 @@ from surefoot.markup import Html, html, joined
 from surefoot.report.methods.data import MethodRun, MethodsComparison
 from surefoot.report.page import html_page, html_table
 
-__all__ = ["COLOURS", "COLUMNS", "bars_svg", "cell_text", "lines_svg", "methods_page"]
-
 COLOURS = (
     "#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#e08020", "#777777", "#44aa99", "#882255",
     "#999933", "#6699cc",
@@ -177,11 +175,7 @@ th + th { overflow-wrap: normal; vertical-align: bottom; font-weight: 500; }
 
 
 def methods_page(comparison: MethodsComparison) -> Html:
-    """The page as HTML.
-
-    Args:
-        comparison: What was found.
-    """
+    """The page as HTML."""
     c = comparison
     title = f"Constraint methods on {c.scenario}"
     facts = (

@@ -13,8 +13,6 @@ from surefoot.report.page.report_page import report_page
 from surefoot.robot import Robot
 from surefoot.words import counted
 
-__all__ = ["audit_page"]
-
 
 def audit_page(title: str, motion: Trajectory, robot: Robot, world: World, result: AuditResult) -> str:
     """The page as HTML; velocities, torques and contact wrenches that the motion does not include are computed.

@@ -12,8 +12,6 @@ from surefoot.markup import Html, html, joined
 from surefoot.report.evidence import DataTable, Evidence
 from surefoot.words import metric_label
 
-__all__ = ["asset", "html_page", "html_table", "policy_html", "summary_html"]
-
 
 def asset(name: str) -> str:
     """The text of a style or script file of this room."""
@@ -94,19 +92,16 @@ _ELSEWHERE = ("versions", "incidents", "notes", "seed", "schema", "study_metrics
 
 
 def summary_html(evidence: Evidence) -> Html:
-    """The summary as HTML.
-
-    Args:
-        evidence: What to sum up.
-    """
+    """The summary as HTML."""
     metrics = evidence.metrics
     rows = [(metric_label(key), _text(value)) for key, value in metrics.items() if key not in _ELSEWHERE]
+    items = joined(html("<li>{}</li>", note) for note in evidence.notes)
     parts = [
         _tiles(metrics),
         _incidents(evidence.incidents),
         *map(_data_table, evidence.tables),
         html("<h2>Metrics</h2>{}", html_table(("metric", "value"), rows)) if rows else "",
-        _notes(evidence.notes),
+        html("<h2>Notes</h2><ul>{}</ul>", items) if items else Html(),
         evidence.details,
         _scenario(evidence),
         _versions(evidence),
@@ -147,11 +142,6 @@ def _data_cell(value: Any, jumps: bool) -> Html:
     if jumps and isinstance(value, int | float):
         return html('<td><button type="button" class="link" data-jump="{!r}">{}</button></td>', value, _text(value))
     return html("<td>{}</td>", _text(value))
-
-
-def _notes(notes: Sequence[str]) -> Html:
-    items = joined(html("<li>{}</li>", note) for note in notes)
-    return html("<h2>Notes</h2><ul>{}</ul>", items) if items else Html()
 
 
 def _scenario(evidence: Evidence) -> Html:

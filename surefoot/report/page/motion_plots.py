@@ -13,10 +13,6 @@ from surefoot.motion import World
 from surefoot.report.evidence import Plot
 from surefoot.robot import Robot
 
-__all__ = ["JointSeries", "contact_plots", "energy_plots", "joint_plots", "joint_positions", "joint_velocities"]
-
-__all__ += ["momentum_plots", "motion_plots", "torque_series"]
-
 _SHOWN_TOGETHER = 6
 _STRAIGHT = ("prismatic", "translation")
 
@@ -140,12 +136,7 @@ def torque_series(robot: Robot, tau: Array) -> list[JointSeries]:
 
 
 def joint_plots(group: str, series: Sequence[JointSeries]) -> list[Plot]:
-    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first.
-
-    Args:
-        group: Heading.
-        series: Of all joints.
-    """
+    """One plot of the joints closest to their limits, relative to them, then a small plot per joint, worst first."""
     ordered = sorted(series, key=lambda item: (-item.usage, -float(np.ptp(item.values))))
     limited = [item for item in ordered if item.usage >= 0.0][:_SHOWN_TOGETHER]
     plots = []

@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.report.evidence import Evidence, PlanePlot, Plot
 from surefoot.report.packing import packed, quantised, rounded
 
-__all__ = ["MOST_POINTS", "plane_data", "plots_data", "thinned", "thinned_times"]
-
 MOST_POINTS = 2000
 
 

@@ -24,17 +24,11 @@ from surefoot.report.page.plot_data import plots_data
 from surefoot.report.scene import frame_rows, scene_data
 from surefoot.words import counted
 
-__all__ = ["audit_data", "least_in_buckets", "plane_of_balance", "report_page", "support_regions", "write_report"]
-
 _POINTS = 160
 
 
 def audit_data(audit: AuditResult) -> dict[str, Any]:
-    """Findings, items with their margins over time, and the replay.
-
-    Args:
-        audit: The result of an audit.
-    """
+    """Findings, items with their margins over time, and the replay."""
     return {
         "passed": audit.passed,
         "findings": [finding.to_dict() for finding in audit.findings],
@@ -78,11 +72,7 @@ _MOST_REGIONS = 200
 
 
 def plane_of_balance(evidence: Evidence) -> Evidence:
-    """Add a top view and plots over time of centre of mass, ZMP and capture point, where they are known.
-
-    Args:
-        evidence: A motion with its layers.
-    """
+    """Add a top view and plots over time of centre of mass, ZMP and capture point, where they are known."""
     points = {name: getattr(evidence, key) for key, name in _NAMES.items()}
     known = {name: values for name, values in points.items() if values is not None}
     if not known:
@@ -148,12 +138,7 @@ _GROUPS_OF_ITEMS = {
 
 
 def write_report(path: str | Path, evidence: Evidence) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Args:
-        path: The file.
-        evidence: What to show.
-    """
+    """Write the page to a file, whole or not at all."""
     write_text(path, report_page(evidence))
 
 
@@ -167,6 +152,8 @@ def report_page(evidence: Evidence, more_scripts: Sequence[str] = ()) -> str:
     shown = plane_of_balance(with_layers(evidence))
     own = "\n".join(asset(f"web/{name}") for name in (*_SCRIPTS, *more_scripts))
     script, three = f"(function () {{\n'use strict';\n{own}\n}})();", asset("vendor/three.min.js")
+    # JSON that cannot close the script element around it
+    text = json.dumps(_data(shown), allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
     parts = {
         "POLICY": policy_html(three, script),
         "TITLE": html("{}", shown.title),
@@ -180,7 +167,7 @@ def report_page(evidence: Evidence, more_scripts: Sequence[str] = ()) -> str:
         "STYLE": Html(asset("web/report.css")),
         "THREE": Html(three),
         "SCRIPT": Html(script),
-        "DATA": _script_text(_data(shown)),
+        "DATA": Html(text.replace("<", "\\u003c")),
     }
     pieces = asset("web/report.html").split("@")
     return "".join(parts.get(piece, piece) for piece in pieces)
@@ -196,12 +183,6 @@ def _data(evidence: Evidence) -> dict[str, Any]:
         "audit": None if evidence.audit is None else audit_data(evidence.audit),
         "groups_of_items": _GROUPS_OF_ITEMS,
     }
-
-
-def _script_text(data: dict[str, Any]) -> Html:
-    """JSON that cannot close the script element around it."""
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
-    return Html(text.replace("<", "\\u003c"))
 
 
 def _plain(value: Any) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from surefoot.robot import Robot
 
-__all__ = ["Colour", "chain_colours", "trunk_bodies"]
-
 Colour = tuple[float, float, float, float]
 _TRUNK: Colour = (0.86, 0.88, 0.90, 1.0)
 _WORLD: Colour = (0.42, 0.45, 0.50, 1.0)
@@ -17,9 +15,6 @@ _MIDDLE: Colour = (0.33, 0.42, 0.62, 1.0)
 
 def chain_colours(robot: Robot) -> dict[int, Colour]:
     """A colour for every body: trunk light, limbs dark and light in turn, their ends blue (left), teal or slate.
-
-    Args:
-        robot: The robot.
 
     Returns:
         By index of the body; −1 is what is fixed to the world.
@@ -46,11 +41,7 @@ def _side(y: float) -> Colour:
 
 
 def trunk_bodies(robot: Robot) -> set[int]:
-    """Bodies that limbs hang on: with two or more children, and all that carry them; the base of a robot that moves.
-
-    Args:
-        robot: The robot.
-    """
+    """Bodies that limbs hang on: with two or more children, and all that carry them; the base of a robot that moves."""
     tree = robot.tree
     forks = {i for i in range(tree.n) if len(tree.children(i)) > 1 and _size(robot, i) > 0.2 * tree.n}
     trunk = forks | {k for i in forks for k in tree.ancestors(i)}

@@ -20,8 +20,6 @@ from surefoot.report.scene.mesh import SceneMesh, collision_meshes, robot_meshes
 from surefoot.report.scene.shape_mesh import Triangles, decimated, shape_triangles, volume_triangles
 from surefoot.robot import Robot
 
-__all__ = ["field_triangles", "frame_rows", "mesh_data", "poses", "scene_data", "world_data"]
-
 _MOST_CELLS = 160
 _MOST_TRIANGLES = 4000
 
@@ -54,11 +52,7 @@ def _ground(piece: Ground) -> dict[str, Any]:
 
 
 def field_triangles(field: HeightField) -> Triangles:
-    """The surface of a height field, in world; of a fine one every second, third, … grid point.
-
-    Args:
-        field: The field.
-    """
+    """The surface of a height field, in world; of a fine one every second, third, … grid point."""
     every = max(1, int(np.ceil(max(field.heights.shape) / _MOST_CELLS)))
     rows, columns = (np.unique([*range(0, n, every), n - 1]) for n in field.heights.shape)
     x, y = np.meshgrid(rows * field.cell, columns * field.cell, indexing="ij")
@@ -167,11 +161,7 @@ def poses(robot: Robot, q: Array) -> Array:
 
 
 def mesh_data(meshes: Sequence[SceneMesh]) -> list[dict[str, Any]]:
-    """Meshes with positions in 16 bits; those of one body and one colour become one.
-
-    Args:
-        meshes: Triangles on bodies.
-    """
+    """Meshes with positions in 16 bits; those of one body and one colour become one."""
     groups: dict[tuple[Any, ...], list[SceneMesh]] = {}
     for mesh in meshes:
         groups.setdefault((mesh.body, mesh.colour), []).append(mesh)

@@ -17,17 +17,12 @@ from surefoot.report.scene.chain_colours import Colour, chain_colours
 from surefoot.report.scene.shape_mesh import Triangles, decimated, shape_triangles, shares, volume_triangles
 from surefoot.robot import Geometry, Robot
 
-__all__ = ["SceneMesh", "collision_meshes", "robot_meshes", "skeleton_triangles"]
-
 
 def skeleton_triangles(robot: Robot) -> list[tuple[int, Triangles]]:
     """Bodies (−1: the world) and the bones that they carry, in their frames.
 
     Bones go from the origin of a body to the joints that it carries, to its contact surfaces and, at the end of a
     chain, to the farthest link that is fixed to it or to its centre of mass.
-
-    Args:
-        robot: The robot.
     """
     ends = {i: _ends(robot, i) for i in range(-1 if robot.base_joint is None else 0, robot.tree.n)}
     lengths = [float(np.linalg.norm(end)) for found in ends.values() for end in found]
@@ -104,8 +99,19 @@ def robot_meshes(robot: Robot, triangles: int = 60_000) -> tuple[SceneMesh, ...]
     """
     shapes = _shown(robot)
     if not shapes:
-        return _skeleton(robot)
-    return _coloured(robot, _on_bodies(robot, shapes, _simplified(robot.name, shapes, triangles)), shapes)
+        colours, names = chain_colours(robot), {-1: "world", **dict(enumerate(robot.tree.body_names))}
+        return tuple(
+            SceneMesh(names[body], body, vertices, faces, colours[body])
+            for body, (vertices, faces) in skeleton_triangles(robot)
+        )
+    # With colours of our own where the model has none, or the same for all
+    meshes = _on_bodies(robot, shapes, _simplified(robot.name, shapes, triangles))
+    given = {geometry.color for geometry in shapes}
+    if len(given - {None}) > 1 and None not in given:
+        return tuple(meshes)
+    own = chain_colours(robot)
+    painted = {} if len(given - {None}) <= 1 else {geometry.link: geometry.color for geometry in shapes}
+    return tuple(replace(mesh, colour=painted.get(mesh.link) or own[mesh.body]) for mesh in meshes)
 
 
 def collision_meshes(robot: Robot, triangles: int = 12_000) -> tuple[SceneMesh, ...]:
@@ -141,24 +147,6 @@ def _on_bodies(robot: Robot, shapes: Sequence[Geometry], found: Sequence[Triangl
     return tuple(mesh for mesh in meshes if len(mesh.faces))
 
 
-def _coloured(robot: Robot, meshes: Sequence[SceneMesh], shapes: Sequence[Geometry]) -> tuple[SceneMesh, ...]:
-    """With colours of our own where the model has none, or the same for all."""
-    given = {geometry.color for geometry in shapes}
-    if len(given - {None}) > 1 and None not in given:
-        return tuple(meshes)
-    own = chain_colours(robot)
-    painted = {} if len(given - {None}) <= 1 else {geometry.link: geometry.color for geometry in shapes}
-    return tuple(replace(mesh, colour=painted.get(mesh.link) or own[mesh.body]) for mesh in meshes)
-
-
-def _skeleton(robot: Robot) -> tuple[SceneMesh, ...]:
-    colours, names = chain_colours(robot), {-1: "world", **dict(enumerate(robot.tree.body_names))}
-    return tuple(
-        SceneMesh(names[body], body, vertices, faces, colours[body])
-        for body, (vertices, faces) in skeleton_triangles(robot)
-    )
-
-
 def _simplified(name: str, shapes: Sequence[Geometry], triangles: int) -> list[Triangles]:
     """The triangles of each shape in its own frame, from the cache where the same was simplified before."""
     if not any(isinstance(geometry.shape, Mesh) for geometry in shapes):
@@ -167,7 +155,12 @@ def _simplified(name: str, shapes: Sequence[Geometry], triangles: int) -> list[T
     key = cache.key(_VERSION, str(triangles), *contents)
     content = cache.load(key)
     if content is not None:
-        return _unpacked(content)
+        # The triangles from `_packed`
+        with np.load(io.BytesIO(content), allow_pickle=False) as data:
+            ends = np.cumsum(data["counts"], axis=0)[:-1]
+            vertices = np.split(data["vertices"].astype(float), ends[:, 0])
+            faces = np.split(data["faces"].astype(np.int64), ends[:, 1])
+        return list(zip(vertices, faces, strict=True))
     whole = [shape_triangles(geometry.shape) for geometry in shapes]
     found = [decimated(mesh, share) for mesh, share in zip(whole, shares(whole, triangles), strict=True)]
     cache.store(key, _packed(found), {"robot": name, "algorithm": "scene meshes", "build": f"{triangles}"})
@@ -193,12 +186,3 @@ def _packed(meshes: Sequence[Triangles]) -> bytes:
         counts=np.array([(len(vertices), len(faces)) for vertices, faces in meshes], dtype=np.int64).reshape(-1, 2),
     )
     return out.getvalue()
-
-
-def _unpacked(content: bytes) -> list[Triangles]:
-    """The triangles from `_packed`."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as data:
-        ends = np.cumsum(data["counts"], axis=0)[:-1]
-        vertices = np.split(data["vertices"].astype(float), ends[:, 0])
-        faces = np.split(data["faces"].astype(np.int64), ends[:, 1])
-    return list(zip(vertices, faces, strict=True))

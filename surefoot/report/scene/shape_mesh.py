@@ -11,17 +11,6 @@ from scipy.spatial import ConvexHull, QhullError
 from surefoot.arrays import Array
 from surefoot.geometry import Box, Mesh, Plane, Shape, SweptVolume, surface_points
 
-__all__ = [
-    "Triangles",
-    "ball_points",
-    "decimated",
-    "hull_triangles",
-    "shape_triangles",
-    "shares",
-    "volume_triangles",
-    "welded",
-]
-
 Triangles = tuple[Array, NDArray[np.int64]]
 """Vertices (n, 3) [m] and faces (m, 3), counter-clockwise seen from outside."""
 _BOX_FACES = np.array(

@@ -21,8 +21,6 @@ from surefoot.report.evidence import Evidence
 from surefoot.report.page import report_page
 from surefoot.report.video.camera import FilmSettings
 
-__all__ = ["Browser", "BrowserFilm", "browser_film", "find_browser", "open_browser"]
-
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
     "--headless=new",
@@ -216,11 +214,7 @@ _QUALITY = 95
 
 
 class BrowserFilm:
-    """Frames of an open page.
-
-    Args:
-        browser: Where it is open.
-    """
+    """Frames of an open page."""
 
     kind = "jpeg"
 
@@ -241,10 +235,6 @@ class BrowserFilm:
 @contextmanager
 def browser_film(evidence: Evidence, settings: FilmSettings) -> Iterator[BrowserFilm]:
     """The page of a motion, open in chromium and ready to record.
-
-    Args:
-        evidence: What to show.
-        settings: Size and camera.
 
     Yields:
         What takes the pictures.

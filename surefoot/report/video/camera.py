@@ -10,8 +10,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError, one_of
 
-__all__ = ["Camera", "FilmSettings", "film_times", "parse_camera", "parse_size"]
-
 _LARGEST = 8192
 _VIEWS = {
     "three-quarter": (-43.0, 17.0),

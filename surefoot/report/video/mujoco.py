@@ -21,8 +21,6 @@ from surefoot.robot import placement
 from surefoot.sim.mujoco import Meshes, add_shape, add_world
 from surefoot.spatial import quaternion
 
-__all__ = ["MujocoFilm", "mujoco_film", "open_gl"]
-
 _BACKENDS = ("egl", "osmesa")
 _FIELD_OF_VIEW = 32.0  # [deg], vertical
 _ROOM = 1.12  # the ball that is framed, in sizes of the robot
@@ -69,7 +67,11 @@ class MujocoFilm:
         self._evidence, self._size = evidence, settings.size
         self._model = _model(evidence, settings.size)
         self._data = mujoco.MjData(self._model)
-        self._places = _placements(evidence)
+        # T_world_body (n, bodies, 4, 4) of the robot's bodies, then of the objects
+        objects = () if evidence.world is None else evidence.world.objects
+        still = (len(evidence.time), 4, 4)
+        moved = [evidence.objects.get(item.name, np.broadcast_to(item.pose, still))[:, None] for item in objects]
+        self._places = np.concatenate([poses(evidence.robot, evidence.q), *moved], axis=1)
         self._camera = _Framing(self._places, evidence, settings)
         self._scene = mujoco.MjvScene(self._model, maxgeom=20_000)
         self._options, self._perturbation = mujoco.MjvOption(), mujoco.MjvPerturb()
@@ -177,14 +179,6 @@ def _add_world(spec: mujoco.MjSpec, evidence: Evidence) -> None:
             geom.rgba = _OBSTACLE
     for item in world.objects:
         add_shape(spec.worldbody.add_body(mocap=True), meshes, item.shape, placement(), item.name, item.mass)
-
-
-def _placements(evidence: Evidence) -> Array:
-    """T_world_body (n, bodies, 4, 4) of the robot's bodies, then of the objects."""
-    objects = () if evidence.world is None else evidence.world.objects
-    still = (len(evidence.time), 4, 4)
-    moved = [evidence.objects.get(item.name, np.broadcast_to(item.pose, still))[:, None] for item in objects]
-    return np.concatenate([poses(evidence.robot, evidence.q), *moved], axis=1)
 
 
 def _between(time: Array, placements: Array, t: float) -> Array:

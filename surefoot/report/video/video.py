@@ -16,8 +16,6 @@ from surefoot.report.video.browser import browser_film, find_browser
 from surefoot.report.video.camera import FilmSettings, film_times
 from surefoot.report.video.mujoco import mujoco_film, open_gl
 
-__all__ = ["FILM_SUFFIXES", "RENDERERS", "Film", "film_encoder", "open_film", "write_film"]
-
 FILM_SUFFIXES = (".mp4", ".gif")
 _OUTPUTS = {
     ".mp4": ("-c:v", "libx264", "-preset", "medium", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart",

@@ -36,7 +36,11 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
             parent = _add_joint(model, part, parent)
         body, offset, _ = parent
         if link.mass or link.inertia.any():
-            model.appendBodyToJoint(body, _inertia(link), offset)
+            # Mass properties as they are: also those that no rigid body has, which `check` reports
+            inertia = pin.Inertia.Zero()
+            symmetric = 0.5 * (link.inertia + link.inertia.T)  # to the last bit, which Pinocchio demands
+            inertia.mass, inertia.lever, inertia.inertia = link.mass, link.com, symmetric
+            model.appendBodyToJoint(body, inertia, offset)
         frame = model.addBodyFrame(link.name, body, offset, parent[2])
         place_of[link.name] = (body, offset, frame)
     for item in frames:
@@ -45,14 +49,6 @@ def build_model(name: str, links: Sequence[Link], base: str, frames: Sequence[Na
         body, offset, frame = place_of[item.link]
         model.addFrame(pin.Frame(item.name, body, frame, offset * pin.SE3(item.placement), pin.FrameType.OP_FRAME))
     return model
-
-
-def _inertia(link: Link) -> pin.Inertia:
-    """Mass properties as they are: also those that no rigid body has, which `check` reports."""
-    out = pin.Inertia.Zero()
-    symmetric = 0.5 * (link.inertia + link.inertia.T)  # to the last bit, which Pinocchio demands
-    out.mass, out.lever, out.inertia = link.mass, link.com, symmetric
-    return out
 
 
 _ROOT_KIND: dict[str, JointKind] = {"floating": "free", "planar": "planar", "fixed": "fixed"}

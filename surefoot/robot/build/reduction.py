@@ -16,9 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.robot.build.home import on_ground
-from surefoot.robot.model import Coupling, Limits, Robot, makes_robots, tree_of_model
-
-__all__ = ["locked"]
+from surefoot.robot.model import Limits, Robot, makes_robots, tree_of_model
 
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
@@ -112,7 +110,11 @@ def _with_coupled(robot: Robot, held: dict[str, Array]) -> dict[str, Array]:
     out = dict(held)
     for item in robot.couplings:
         if item.source not in out and item.joint in out:
-            out[item.source] = _leading(item, out[item.joint])
+            if item.ratio == 0.0:
+                raise ModelError(
+                    f"joint `{item.joint}` does not move with `{item.source}` (ratio 0): hold `{item.source}`"
+                )
+            out[item.source] = (out[item.joint] - item.offset) / item.ratio
     for item in robot.couplings:
         if item.source in out:
             place = item.offset + item.ratio * out[item.source]
@@ -124,12 +126,6 @@ def _with_coupled(robot: Robot, held: dict[str, Array]) -> dict[str, Array]:
                 )
             out[item.joint] = place
     return out
-
-
-def _leading(item: Coupling, follower: Array) -> Array:
-    if item.ratio == 0.0:
-        raise ModelError(f"joint `{item.joint}` does not move with `{item.source}` (ratio 0): hold `{item.source}`")
-    return (follower - item.offset) / item.ratio
 
 
 def _stands_on(robot: Robot) -> bool:

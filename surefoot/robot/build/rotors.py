@@ -32,11 +32,7 @@ _PER_POSITION = ("lowerPositionLimit", "upperPositionLimit")
 
 
 def rotor_joint(joint: str) -> str:
-    """The name of the joint of a rotor.
-
-    Args:
-        joint: The joint that it drives.
-    """
+    """The name of the joint of a rotor."""
     return f"{joint}_rotor_joint"
 
 
@@ -44,9 +40,6 @@ def geared(robot: Robot) -> Robot:
     """The robot with the rotor of every rigid gear as a body, tied to its joint; the armature is gone.   [loops.gear].
 
     Drives stay where they were, with their torques at the joint.
-
-    Args:
-        robot: The robot.
 
     Raises:
         NotSupportedError: No rigid gear has a rotor, or one is on a joint that cannot be tied.
@@ -61,9 +54,6 @@ def elastic_gears(robot: Robot) -> Robot:
     """The robot with the rotor of every elastic gear as a body that turns freely: what ties it is `gear_springs`.
 
     Its drive acts on the rotor, with torque and speed there: τ/N and N v. Friction stays at the joint.
-
-    Args:
-        robot: The robot, with its elastic drives.
 
     Raises:
         NotSupportedError: No elastic gear has a rotor, or one is on a joint with several coordinates.

@@ -20,8 +20,6 @@ from surefoot.robot.model import Finding
 from surefoot.robot.urdf import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["compile_mjcf"]
-
 _STEP = "put the file there"
 
 
@@ -42,7 +40,8 @@ def _drop_missing_meshes(spec: mujoco.MjSpec, files: MjcfFiles, mode: str) -> li
         path = _path(spec, mesh.file, files)
         file, line = _place(files, mesh.file)
         if is_file(path):
-            _require_small(path, file, line)
+            if path.stat().st_size > MAX_MESH_BYTES:
+                raise FileFormatError(f"mesh `{path}` is larger than {MAX_MESH_BYTES >> 20} MiB", file=file, line=line)
             continue
         if mode == "require":
             raise MissingMeshError(f"mesh `{path}` does not exist", next_step=_STEP, file=file, line=line)
@@ -122,11 +121,6 @@ def _mesh_elements(files: MjcfFiles, name: str) -> list[tuple[Path, Element]]:
 
 def _ends_with(name: str, own: str) -> bool:
     return bool(own) and (name == own or name.endswith(f"/{own}"))
-
-
-def _require_small(path: Path, file: Path, line: int | None) -> None:
-    if path.stat().st_size > MAX_MESH_BYTES:
-        raise FileFormatError(f"mesh `{path}` is larger than {MAX_MESH_BYTES >> 20} MiB", file=file, line=line)
 
 
 def _gives_inertia(spec: mujoco.MjSpec, geom: mujoco.MjsGeom) -> bool:

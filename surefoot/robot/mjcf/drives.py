@@ -22,18 +22,11 @@ from surefoot.robot.mjcf.tree import (
 )
 from surefoot.robot.model import Drive
 
-__all__ = ["drives_of"]
-
 _ON_JOINT = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
 
 
 def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | None, list[Remark]]:
-    """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """The drives in the order of the actuators, None for a model without actuators, and notes on dropped properties."""
     if model.nactuator == 0:
         text = "the file has no actuators: every joint is driven, without limits"
         return None, [Remark("note", "", "", text)] if model.njnt else []
@@ -48,7 +41,10 @@ def drives_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Drive, ...] | 
         notes += [Remark("note", "actuator", names.actuators[i], text) for text in _lost_properties(model, i)]
     drives = []
     for joint, group in by_joint.items():
-        bounds = _torque_range(model, joint, group)
+        # Lowest and highest force of all actuators of a joint together, clamped to the range of the joint
+        ranges = np.array([actuator_force_range(model, i, _gear(model, i)) for i in group])
+        low, high = np.clip(ranges.sum(axis=0), *joint_force_range(model, joint))
+        bounds = float(low), float(high)
         drives.append(_drive(model, names, joint, group, safe_limit(bounds)))
         if is_lopsided(bounds):
             notes.append(_lopsided_note(names.joints[joint], bounds))
@@ -107,13 +103,6 @@ def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], to
         servo_stiffness=_reflected(-model.actuator_biasprm[:, 1], servos, servo_gears),
         servo_damping=_reflected(-model.actuator_biasprm[:, 2], servos, servo_gears),
     )
-
-
-def _torque_range(model: mujoco.MjModel, joint: int, group: list[int]) -> Range:
-    """Lowest and highest force of all actuators of a joint together, clamped to the range of the joint."""
-    ranges = np.array([actuator_force_range(model, i, _gear(model, i)) for i in group])
-    low, high = np.clip(ranges.sum(axis=0), *joint_force_range(model, joint))
-    return float(low), float(high)
 
 
 def _lopsided_note(joint: str, bounds: Range) -> Remark:

@@ -17,8 +17,6 @@ from surefoot.files import is_file
 from surefoot.robot.build import MAX_BODIES
 from surefoot.robot.xml_guard import MAX_ELEMENTS, Element, numbers, read_xml
 
-__all__ = ["MAX_COPIES", "MjcfFiles", "guard_mjcf"]
-
 MAX_COPIES = 4000  # elements after `replicate` and the like; the compiler's time grows with the square
 _MAX_ALL = 10_000  # elements of any kind, copies included
 _MAX_ASIDE = 1000  # of them elements that do not describe a robot: MuJoCo takes long to delete them

@@ -13,8 +13,6 @@ from surefoot.arrays import Array
 from surefoot.robot.model import placement
 from surefoot.spatial import quaternion
 
-__all__ = ["Names", "names_of", "pose", "unused"]
-
 
 @dataclass(frozen=True)
 class Names:

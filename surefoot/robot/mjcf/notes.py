@@ -11,8 +11,6 @@ from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element
 from surefoot.words import listed
 
-__all__ = ["Remark", "grouped"]
-
 _SECTIONS = ("actuator", "tendon", "equality", "contact", "deformable")  # their children have tags of their own
 _MOST_NAMES = 5
 
@@ -34,12 +32,7 @@ class Remark(NamedTuple):
 
 
 def grouped(remarks: Sequence[Remark], files: MjcfFiles) -> list[Finding]:
-    """One finding for each message: at the first element, with the names of all.
-
-    Args:
-        remarks: The remarks.
-        files: Where the elements are.
-    """
+    """One finding for each message: at the first element, with the names of all."""
     groups: dict[tuple[Level, str], list[Remark]] = {}
     for item in remarks:
         groups.setdefault((item.level, item.message), []).append(item)

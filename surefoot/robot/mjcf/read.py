@@ -26,8 +26,6 @@ from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_
 from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.spatial import quaternion, se3
 
-__all__ = ["Home", "MjcfRobot", "mjcf_links", "with_base"]
-
 
 @dataclass(frozen=True)
 class Home:
@@ -132,7 +130,11 @@ def mjcf_links(path: str | Path, meshes: str = "warn") -> MjcfRobot:
     model, compiler_notes = compile_mjcf(files, meshes)
     try:
         names = names_of(model)
-        _require_ordered_limits(model, names)
+        # MuJoCo takes a range whose ends are swapped for no range at all
+        for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
+            raise ModelError(
+                f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
+            )
         return _robot_of(model, names, files, str(path), compiler_notes)
     except SurefootError as error:
         raise error.with_place(path) from None
@@ -225,14 +227,6 @@ def _frames(model: mujoco.MjModel, names: Names) -> tuple[NamedFrame, ...]:
         for i in range(model.nsite)
         if model.site_bodyid[i] > 0
     )
-
-
-def _require_ordered_limits(model: mujoco.MjModel, names: Names) -> None:
-    """MuJoCo takes a range whose ends are swapped for no range at all."""
-    for k in np.flatnonzero(model.jnt_range[:, 0] > model.jnt_range[:, 1]):
-        raise ModelError(
-            f"joint `{names.joints[k]}`: lower limit above upper limit", evidence={"range": model.jnt_range[k]}
-        )
 
 
 def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:

@@ -10,8 +10,6 @@ from surefoot.robot.mjcf.names import Names, pose
 from surefoot.robot.mjcf.notes import Remark
 from surefoot.robot.model import Geometry
 
-__all__ = ["BodyShapes", "excludes_of", "shapes_of", "world_note"]
-
 _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)  # of MuJoCo; a material goes before it
 BodyShapes = dict[int, list[Geometry]]
 
@@ -21,10 +19,6 @@ def shapes_of(model: mujoco.MjModel, names: Names) -> tuple[BodyShapes, BodyShap
 
     A geom that can touch nothing (contype and conaffinity 0, in no contact pair) is to look at. Those of the world are
     omitted. The friction of a pair with the world is that of the geom.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
     """
     collisions: BodyShapes = {}
     visuals: BodyShapes = {}
@@ -64,10 +58,6 @@ def excludes_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[tuple[str, s
     """Pairs of bodies that do not touch each other, and remarks on the others.
 
     They are those that the file excludes, and those of bodies that touch by contact pairs alone with all others.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
     """
     pairs: dict[tuple[int, int], None] = {}
     remarks = []
@@ -138,14 +128,11 @@ def _shape(model: mujoco.MjModel, i: int) -> Shape | None:
         case mujoco.mjtGeom.mjGEOM_ELLIPSOID:
             return Ellipsoid((a, b, c))
         case mujoco.mjtGeom.mjGEOM_MESH | mujoco.mjtGeom.mjGEOM_SDF if model.geom_dataid[i] >= 0:
-            return _mesh(model, int(model.geom_dataid[i]))
+            mesh = int(model.geom_dataid[i])
+            start = int(model.mesh_vertadr[mesh])
+            points = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], dtype=float)
+            points.setflags(write=False)
+            first = int(model.mesh_faceadr[mesh])
+            return Mesh(points=points, faces=model.mesh_face[first : first + int(model.mesh_facenum[mesh])])
         case _:
             return None
-
-
-def _mesh(model: mujoco.MjModel, mesh: int) -> Mesh:
-    start = int(model.mesh_vertadr[mesh])
-    points = np.array(model.mesh_vert[start : start + int(model.mesh_vertnum[mesh])], dtype=float)
-    points.setflags(write=False)
-    first = int(model.mesh_faceadr[mesh])
-    return Mesh(points=points, faces=model.mesh_face[first : first + int(model.mesh_facenum[mesh])])

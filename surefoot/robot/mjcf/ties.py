@@ -10,20 +10,13 @@ from surefoot.robot.mjcf.notes import Remark
 from surefoot.robot.mjcf.tree import is_one_axis
 from surefoot.robot.model import Coupling, Loop, Spring, placement
 
-__all__ = ["springs_of", "ties_of"]
-
 _EQ = mujoco.mjtEq
 _SAME = 1e-6  # a ratio and its inverse are written with some six digits
 _POINT = (True, True, True, False, False, False)
 
 
 def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tuple[Coupling, ...], list[Remark]]:
-    """Closed chains, couplings of joints, and notes on the constraints that are neither.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """Closed chains, couplings of joints, and notes on the constraints that are neither."""
     loops, notes = [], []
     couplings: dict[str, Coupling] = {}
     for i in range(model.neq):
@@ -31,7 +24,11 @@ def ties_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Loop, ...], tupl
         if reason:
             notes.append(Remark("warning", "equality", names.equalities[i], f"equality constraint dropped: {reason}"))
         elif model.eq_type[i] == _EQ.mjEQ_JOINT:
-            found = _coupling(model, names, i)
+            # q₁ − ref₁ = c₀ + c₁ (q₂ − ref₂) as q₁ = offset + c₁ q₂ (MuJoCo, `mj_instantiateEquality`)
+            follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
+            shift, ratio = (float(c) for c in model.eq_data[i, :2])
+            rest = [float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader)]
+            found = Coupling(names.joints[follower], names.joints[leader], ratio, rest[0] + shift - ratio * rest[1])
             same = next((name for name, item in couplings.items() if _are_equivalent(item, found)), None)
             if same is None:
                 couplings[names.equalities[i]] = found
@@ -56,14 +53,6 @@ def _why_dropped(model: mujoco.MjModel, i: int) -> str:
     if model.eq_data[i, 1] == 0.0 and not model.eq_data[i, 2:5].any():
         return "it holds one joint still: the other one has no share"
     return "a polynomial of higher degree than 1" if model.eq_data[i, 2:5].any() else ""
-
-
-def _coupling(model: mujoco.MjModel, names: Names, i: int) -> Coupling:
-    """q₁ − ref₁ = c₀ + c₁ (q₂ − ref₂) as q₁ = offset + c₁ q₂ (MuJoCo, `mj_instantiateEquality`)."""
-    follower, leader = int(model.eq_obj1id[i]), int(model.eq_obj2id[i])
-    shift, ratio = (float(c) for c in model.eq_data[i, :2])
-    rest = [float(model.qpos0[model.jnt_qposadr[k]]) for k in (follower, leader)]
-    return Coupling(names.joints[follower], names.joints[leader], ratio, rest[0] + shift - ratio * rest[1])
 
 
 def _are_equivalent(a: Coupling, b: Coupling) -> bool:
@@ -95,12 +84,7 @@ def _loop(model: mujoco.MjModel, names: Names, i: int) -> Loop:
 
 
 def springs_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Spring, ...], list[Remark]]:
-    """Springs of hinges, slides and tendons over joints, and remarks on the springs and tendons that are dropped.
-
-    Args:
-        model: The compiled model.
-        names: Its names.
-    """
+    """Springs of hinges, slides and tendons over joints, and remarks on the springs and tendons that are dropped."""
     springs: list[Spring] = []
     remarks: list[Remark] = []
     for k in range(model.njnt):

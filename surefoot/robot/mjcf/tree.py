@@ -16,17 +16,6 @@ from surefoot.robot.mjcf.names import Names, pose, unused
 from surefoot.robot.model import Geometry, Joint, JointKind, Link, placement
 from surefoot.spatial import quaternion, so3
 
-__all__ = [
-    "Range",
-    "actuator_force_range",
-    "free_pose",
-    "is_lopsided",
-    "is_one_axis",
-    "joint_force_range",
-    "links_of",
-    "safe_limit",
-]
-
 Range = tuple[float, float]
 _UNBOUNDED: Range = (-np.inf, np.inf)
 

@@ -14,8 +14,6 @@ from surefoot.errors import ModelError
 from surefoot.ops import Array as Symbols
 from surefoot.robot.model.tree import Tree
 
-__all__ = ["Spring", "SpringForces"]
-
 
 @dataclass(frozen=True)
 class Spring:
@@ -81,12 +79,7 @@ class SpringForces:
 
     @classmethod
     def of(cls, springs: Sequence[Spring], tree: Tree) -> SpringForces:
-        """Those of a robot.
-
-        Args:
-            springs: Its springs.
-            tree: Its tree.
-        """
+        """Those of a robot."""
         nq = sum(tree.nq_of(i) for i in range(tree.n))
         nv = sum(tree.nv_of(i) for i in range(tree.n))
         shares, positions = np.zeros((len(springs), nv)), np.zeros((len(springs), nq))

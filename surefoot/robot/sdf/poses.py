@@ -12,8 +12,6 @@ from surefoot.errors import FileFormatError, ModelError, one_of
 from surefoot.robot.model import placement
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["Frames", "text_of", "values_of"]
-
 _LARGEST = 1e12  # of lengths, masses and inertias: beyond it their products lose all meaning
 
 
@@ -101,11 +99,7 @@ class Frames:
         return self.of(self._relative(element, default), chain) @ self.local_pose(element)
 
     def local_pose(self, element: Element) -> Array:
-        """T (4, 4) as written in `<pose>`: x y z roll pitch yaw; identity without one.
-
-        Args:
-            element: The element.
-        """
+        """T (4, 4) as written in `<pose>`: x y z roll pitch yaw; identity without one."""
         x = values_of(element, ("pose",), (0.0,) * 6, self._file)
         return placement(x[:3], pin.rpy.rpyToMatrix(x[3:]))
 

@@ -21,8 +21,6 @@ from surefoot.robot.sdf.shapes import shapes_of
 from surefoot.robot.xml_guard import Element
 from surefoot.words import listed
 
-__all__ = ["SdfRobot", "sdf_links"]
-
 _KINDS: dict[str, JointKind] = {
     "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "ball": "spherical",
     "universal": "universal", "fixed": "fixed", "screw": "helical",
@@ -249,20 +247,16 @@ def _loop(model: _Model, joint: Element) -> Loop:
     if kind not in _FREE:
         raise NotSupportedError(f"joint `{name}` of type `{kind}` closes a chain", file=model.file, line=joint.line)
     axis = model.frames.axis(joint, "axis")
-    T = model.frames.of(name) @ placement(rotation=_turn_to(axis))
+    # A rotation whose z is an axis
+    across = np.eye(3)[int(np.argmin(np.abs(axis)))]
+    x = np.cross(across, axis)
+    x /= np.linalg.norm(x)
+    T = model.frames.of(name) @ placement(rotation=np.column_stack([x, np.cross(axis, x), axis]))
     parent, child = model.ends(joint)
     on = [np.linalg.inv(model.frames.of(x) if x != _WORLD else placement()) @ T for x in (parent, child)]
     held = tuple(letter not in _FREE[kind] for letter in "xyzXYZ")
     frame = "universe" if parent == _WORLD else parent
     return Loop(name, child, frame, on[1], on[0], held)  # type: ignore[arg-type]
-
-
-def _turn_to(axis: Array) -> Array:
-    """A rotation whose z is an axis."""
-    across = np.eye(3)[int(np.argmin(np.abs(axis)))]
-    x = np.cross(across, axis)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(axis, x), axis])
 
 
 def _gear(model: _Model, joint: Element, moving: dict[str, Element]) -> Coupling:

@@ -13,8 +13,6 @@ from surefoot.robot.sdf.poses import Frames, text_of, values_of
 from surefoot.robot.urdf import MESH_MODES
 from surefoot.robot.xml_guard import Element
 
-__all__ = ["shapes_of"]
-
 
 def shapes_of(
     links: Mapping[str, Element],

@@ -20,8 +20,6 @@ from surefoot.robot.urdf.scan import UrdfDocument
 from surefoot.robot.urdf.shapes import origin_of
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["require_sound", "urdf_couplings", "urdf_links", "urdf_model", "without_subtree"]
-
 _ONE_AT_A_TIME = threading.RLock()
 
 

@@ -13,8 +13,6 @@ from pathlib import Path
 from surefoot.robot.model import Finding, Level
 from surefoot.robot.xml_guard import Element, numbers
 
-__all__ = ["UrdfDocument", "scan_urdf"]
-
 _MAX_LINKS = 2000
 
 _JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")

@@ -16,8 +16,6 @@ from surefoot.robot.urdf.scan import SHAPES, UrdfDocument
 from surefoot.robot.xml_guard import Element, numbers
 from surefoot.words import are_missing
 
-__all__ = ["MESH_MODES", "origin_of", "urdf_geometries"]
-
 MESH_MODES = ("require", "warn", "skip")
 
 

@@ -198,11 +198,9 @@ def _arguments(name: str, builder: Builder, parameters: list[str]) -> dict[str, 
     for text in parameters[len(given) :]:
         keyword = text.replace("-", "_")
         if text not in builder.flags or keyword in out:
-            raise _wrong_parameter(name, builder, text)
+            usage = f"`{name}{builder.usage}`" if builder.usage else f"`{name}` alone: it takes no parameter"
+            raise UnknownNameError(
+                f"`{name}` has no parameter `{text}`, or has it only once", next_step=f"write {usage}"
+            )
         out[keyword] = True
     return out
-
-
-def _wrong_parameter(name: str, builder: Builder, text: str) -> UnknownNameError:
-    usage = f"`{name}{builder.usage}`" if builder.usage else f"`{name}` alone: it takes no parameter"
-    return UnknownNameError(f"`{name}` has no parameter `{text}`, or has it only once", next_step=f"write {usage}")

@@ -17,7 +17,7 @@ import numpy as np
 
 from surefoot.geometry import Box
 from surefoot.robot.build import Parts
-from surefoot.robot.model import ContactSurface, Geometry, Link, NamedFrame, placement
+from surefoot.robot.model import ContactSurface, Geometry, NamedFrame, placement
 from surefoot.robot.zoo.limbs import Plan, Segment, both_sides, drives_of, flat_sole, limb, mirrored
 from surefoot.robot.zoo.solids import ball, bar, block, link_of
 
@@ -105,7 +105,12 @@ def small_humanoid(arms7: bool = False, soles: bool = False) -> Plan:
     arm = (*_SHOULDER_AND_UPPER_ARM, *(_FOREARM_AND_WRIST if arms7 else _FOREARM))
     leg_links = limb("left_", "trunk", _LEG, _SPEED, _ARMATURE)
     if soles:
-        leg_links[-1] = _above_its_sole(leg_links[-1])
+        # The foot with a collision shape that ends above the ground, so that only the points of the sole touch it
+        foot = leg_links[-1]
+        upper = placement((0.009, 0.0, -_ANKLE + 0.0105))
+        leg_links[-1] = replace(
+            foot, collisions=(Geometry(f"{foot.name}_upper", foot.name, Box((0.098, 0.063, 0.007)), upper),)
+        )
     arm_links = limb("left_", "trunk", arm, _SPEED, _ARMATURE)
     links = (trunk, *leg_links, *mirrored(leg_links), *arm_links, *mirrored(arm_links))
     home = both_sides({"hip_pitch": -_BEND, "knee": 2.0 * _BEND, "ankle_pitch": -_BEND, "elbow": -0.3})
@@ -123,9 +128,3 @@ def _sole(side: str, eight_points: bool) -> ContactSurface:
     if eight_points:
         return _eight_point_sole(f"{side}_foot", *edges, left=side == "left")
     return flat_sole(f"{side}_foot", *edges)
-
-
-def _above_its_sole(foot: Link) -> Link:
-    """The foot with a collision shape that ends above the ground, so that only the points of the sole touch it."""
-    upper = placement((0.009, 0.0, -_ANKLE + 0.0105))
-    return replace(foot, collisions=(Geometry(f"{foot.name}_upper", foot.name, Box((0.098, 0.063, 0.007)), upper),))

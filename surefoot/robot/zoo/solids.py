@@ -139,12 +139,7 @@ def mass_properties(solids: Sequence[Solid]) -> MassProperties:
 
 
 def shapes_of(link: str, solids: Sequence[Solid]) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
-    """Collision shapes and visuals of a link.
-
-    Args:
-        link: Its name.
-        solids: Its parts.
-    """
+    """Collision shapes and visuals of a link."""
     named = [(solid, f"{link}_{i}") for i, solid in enumerate(solids)]
     collisions = tuple(_geometry(name, link, s) for s, name in named if s.touches)
     return collisions, tuple(_geometry(f"{name}_visual", link, s) for s, name in named)

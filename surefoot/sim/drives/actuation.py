@@ -12,8 +12,6 @@ from surefoot.errors import ShapeError
 from surefoot.motion import Command, State
 from surefoot.robot import Robot
 
-__all__ = ["Actuation", "DrivenJoints", "ideal_drives"]
-
 
 @dataclass(slots=True, eq=False)
 class Actuation:
@@ -72,11 +70,7 @@ def ideal_drives(robots: Sequence[Robot], commands: Sequence[Command], limits: S
 
 
 class DrivenJoints:
-    """Where the entries of a command are in q and v.
-
-    Args:
-        robot: The robot.
-    """
+    """Where the entries of a command are in q and v."""
 
     def __init__(self, robot: Robot) -> None:
         tree = robot.tree
@@ -92,11 +86,7 @@ class DrivenJoints:
         self.torque_limits = np.repeat([drive.torque_limit for drive in robot.drives], sizes).astype(float)
 
     def positions(self, state: State) -> Array:
-        """(nu,) [rad] or [m]; angles of joints that turn without end are in (−π, π], joints with several axes have 0.
-
-        Args:
-            state: The state.
-        """
+        """(nu,) [rad] or [m]; angles of endless joints are in (−π, π], joints with several axes have 0."""
         out = np.array(state.q[self._q])
         if self._has_turns:
             first = self._q[self._turns]
@@ -106,20 +96,11 @@ class DrivenJoints:
         return out
 
     def velocities(self, state: State) -> Array:
-        """(nu,) [rad/s] or [m/s].
-
-        Args:
-            state: The state.
-        """
+        """(nu,) [rad/s] or [m/s]."""
         return np.array(state.v[self._rows])
 
     def error(self, command: Command, state: State) -> Array:
-        """(nu,) wanted minus actual positions, the short way round; NaN where none is wanted.
-
-        Args:
-            command: What is wanted.
-            state: What is.
-        """
+        """(nu,) wanted minus actual positions, the short way round; NaN where none is wanted."""
         if command.position is None:
             return np.full(len(self._q), np.nan)
         out = command.position - self.positions(state)

@@ -21,8 +21,6 @@ from surefoot.sim.drives.group import DriveGroup, short_way
 from surefoot.sim.drives.motors import DcMotors, ElasticGears, HobbyServos
 from surefoot.sim.drives.speed_line import TorqueSpeed
 
-__all__ = ["KINDS", "READINGS", "DriveBank", "DriveKind", "kinds_of"]
-
 DriveKind = Literal["torque", "torque_speed", "dc_motor", "elastic", "servo"]
 KINDS: tuple[DriveKind, ...] = ("torque", "torque_speed", "dc_motor", "elastic", "servo")
 _ANY_JOINT = ("torque", "torque_speed")
@@ -242,11 +240,7 @@ class DriveBank:
         return {name: self.reading(name) for name in READINGS}
 
     def reading(self, name: str) -> Array:
-        """(nu,) one of the `readings`.
-
-        Args:
-            name: Its name.
-        """
+        """(nu,) one of the `readings`."""
         out = np.full(self.robot.nu, np.nan)
         for group, entries in self._groups:
             values = group.readings().get(name)

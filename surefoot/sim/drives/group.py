@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.robot import Drive
 
-__all__ = ["DriveGroup", "law", "numbers", "short_way"]
-
 Flags = NDArray[np.bool_]
 
 

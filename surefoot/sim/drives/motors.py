@@ -16,8 +16,6 @@ from surefoot.robot import Drive
 from surefoot.sim.drives.group import DriveGroup, Flags, numbers, short_way
 from surefoot.sim.drives.speed_line import LineLimited, SpeedCurve
 
-__all__ = ["DcMotors", "ElasticGears", "HobbyServos"]
-
 
 class DcMotors(LineLimited):
     """L di/dt = u − R i − k N v, torque N k i (N gear ratio, k torque constant), |u| ≤ supply.

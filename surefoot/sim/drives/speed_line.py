@@ -11,17 +11,12 @@ from surefoot.arrays import Array
 from surefoot.robot import Drive
 from surefoot.sim.drives.group import DriveGroup, Flags, law, numbers
 
-__all__ = ["LineLimited", "SpeedCurve", "TorqueSpeed"]
-
 Sides = NDArray[np.int64]
 _BOTH = np.array([[-1.0], [1.0]])  # lower and upper
 
 
 class SpeedCurve:
     """`Drive.torque_at_speed` of n drives.
-
-    Args:
-        drives: The drives.
 
     Attributes:
         limit: (n,) full torque.

@@ -139,12 +139,7 @@ class Calibration:
 
     @classmethod
     def load(cls, path: str | Path, robot: Robot) -> Calibration:
-        """Read a calibration file (TOML).
-
-        Args:
-            path: The file.
-            robot: The robot.
-        """
+        """Read a calibration file (TOML)."""
         return cls.from_dict(parse_toml(read_toml_text(path), path), robot)
 
 

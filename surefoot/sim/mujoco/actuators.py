@@ -15,8 +15,6 @@ from surefoot.sim.drives import Actuation
 from surefoot.sim.mujoco.model import MujocoModel
 from surefoot.sim.mujoco.physics import Physics
 
-__all__ = ["Actuators"]
-
 Indices = NDArray[np.int64]
 Held = NDArray[np.int8]
 _PARTS = tuple(item.name for item in fields(Actuation))
@@ -33,9 +31,6 @@ class Actuators:
     end is beyond a limit and those released whose f is not beyond theirs, until the set does not change (an active-set
     iteration; Hintermüller, Ito & Kunisch 2002). It need not settle where a joint is pressed against a stop, because
     MuJoCo's stops are the softer the stiffer the spring is; then drives are no longer released, so that limits hold.
-
-    Args:
-        physics: The scene and its state.
     """
 
     def __init__(self, physics: Physics) -> None:
@@ -67,9 +62,6 @@ class Actuators:
 
     def set(self, actuations: Sequence[Actuation]) -> None:
         """Take what the drives of each robot do.
-
-        Args:
-            actuations: One for each robot.
 
         Raises:
             ShapeError: A wrong number of them, wrong sizes, numbers that are not finite, or crossed limits.

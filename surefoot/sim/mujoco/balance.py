@@ -13,8 +13,6 @@ from surefoot.sim.mujoco.actuators import Actuators
 from surefoot.sim.mujoco.model import MujocoModel
 from surefoot.sim.mujoco.physics import Physics
 
-__all__ = ["BalanceBook"]
-
 
 class BalanceBook:
     """Keeps account of energy and momentum of everything that moves.

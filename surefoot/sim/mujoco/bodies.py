@@ -23,8 +23,6 @@ from surefoot.robot import Loop, Robot, Spring
 from surefoot.sim.mujoco.inertia import LEAST, BodyInertia, lifted_inertia, massless_joints, without_mass
 from surefoot.spatial import so3
 
-__all__ = ["RobotBodies", "add_actuators", "add_bodies", "add_ties", "equality_of", "quaternion_wxyz", "set_inertia"]
-
 _KINDS = (
     (frozenset(range(3)), mujoco.mjtEq.mjEQ_CONNECT),
     (frozenset(range(6)), mujoco.mjtEq.mjEQ_WELD),
@@ -38,10 +36,6 @@ def equality_of(robot: Robot, loop: Loop) -> mujoco.mjtEq:
     """The equality that ties what the loop ties, and beyond it only directions in which nothing can move.
 
     So a planar mechanism may tie x and z, or all but the turn about y: the points are connected.
-
-    Args:
-        robot: The robot.
-        loop: One of its loops.
 
     Raises:
         NotSupportedError: It ties other directions than xyz or all six, and the rest can move.
@@ -185,12 +179,7 @@ def _add_inertia(out: RobotBodies, i: int) -> None:
 
 
 def set_inertia(body: mujoco.MjsBody, found: BodyInertia) -> None:
-    """Give a body its mass, centre of mass and principal moments.
-
-    Args:
-        body: The MuJoCo body.
-        found: The inertia.
-    """
+    """Give a body its mass, centre of mass and principal moments."""
     body.mass, body.ipos, body.inertia, body.iquat = found.mass, found.com, found.moments, quaternion_wxyz(found.axes)
 
 
@@ -283,9 +272,6 @@ def add_actuators(out: RobotBodies) -> NDArray[np.int64]:
     Force = ctrl − kp·position − kd·velocity, limited to the torque limit; kp and kd start at zero and are set by the
     engine, which integrates them implicitly and keeps the limits itself.
 
-    Args:
-        out: The robot in MuJoCo.
-
     Returns:
         (nu,) actuator of each entry of the command; −1 where the joint is locked.
     """
@@ -329,9 +315,6 @@ def _add_motor(spec: mujoco.MjSpec, joint: str, gear: Array, limit: float) -> No
 
 def add_ties(out: RobotBodies) -> None:
     """Couplings and followers as equalities of joint positions, closed chains as connections of two sites.
-
-    Args:
-        out: The robot in MuJoCo.
 
     Raises:
         NotSupportedError: A closed chain ties other directions than xyz or all six, and others can move.

@@ -18,8 +18,6 @@ from surefoot.sim.mujoco.model import MujocoScene
 from surefoot.sim.mujoco.shapes import friction_settings
 from surefoot.sim.mujoco.world import ground_name, ground_settings, shape_ground
 
-__all__ = ["Payloads", "change_friction", "change_ground"]
-
 
 def change_friction(scene: MujocoScene, friction: float, pieces: Sequence[int] | None) -> None:
     """Change the Coulomb coefficient of pieces of ground, in the specification and in the model.

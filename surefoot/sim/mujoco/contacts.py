@@ -15,8 +15,6 @@ from surefoot.sim.measured import OBJECT, WORLD, Touches, row_cross
 from surefoot.sim.mujoco.model import MujocoModel
 from surefoot.sim.mujoco.physics import Physics
 
-__all__ = ["ContactBook", "contact_forces"]
-
 Indices = NDArray[np.int64]
 _SIX = np.arange(6)
 _LOADED = 0.01  # share of the robot's weight from which on a contact counts as loaded
@@ -133,9 +131,6 @@ class ContactBook:
     Slip is the way of the touching material points along the ground while the surface carries more than 1 % of the
     robot's weight (so a rolling ball does not slip); several points of one surface count by their normal force. A fast
     sliding body hops in steps of some milliseconds; the way between two touches counts if they are at most 20 ms apart.
-
-    Args:
-        physics: The scene and its state.
     """
 
     def __init__(self, physics: Physics) -> None:
@@ -206,11 +201,7 @@ class ContactBook:
         return pairs.rows[k]
 
     def touches(self, k: int) -> Touches:
-        """Where a robot touches something; where it touches itself, each of its two bodies has a row.
-
-        Args:
-            k: Which robot.
-        """
+        """Where a robot touches something; where it touches itself, each of its two bodies has a row."""
         if k not in self._touches:
             self._touches[k] = self._found_touches(k)
         return self._touches[k]
@@ -233,12 +224,7 @@ class ContactBook:
         )
 
     def wrench(self, k: int, name: str) -> Array:
-        """(6,) on a robot, in the frame of a contact surface, linear first [N], [N m].
-
-        Args:
-            k: Which robot.
-            name: The contact surface.
-        """
+        """(6,) on a robot, in the frame of a contact surface, linear first [N], [N m]."""
         if k not in self._wrenches:
             self._wrenches[k] = self._found_wrenches(k)
         return self._wrenches[k][self._robots[k].index(name)].copy()
@@ -257,12 +243,7 @@ class ContactBook:
         return np.asarray(total.reshape(-1, 2, 3) @ axes).reshape(-1, 6)
 
     def slip(self, k: int, name: str) -> float:
-        """Way [m] that a loaded contact surface slid since the reset.
-
-        Args:
-            k: Which robot.
-            name: The contact surface.
-        """
+        """Way [m] that a loaded contact surface slid since the reset."""
         surfaces = self._robots[k]
         return float(self._slip[surfaces.first + surfaces.index(name)])
 

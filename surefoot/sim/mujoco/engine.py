@@ -24,8 +24,6 @@ from surefoot.sim.mujoco.physics import Physics, warnings_kept
 from surefoot.sim.mujoco.shapes import Progress
 from surefoot.sim.mujoco.world import object_name
 
-__all__ = ["MujocoEngine"]
-
 _UNMOVED = np.eye(4)
 
 
@@ -205,9 +203,6 @@ class MujocoEngine(BaseEngine):
 
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
-
-        Args:
-            name: The object.
 
         Returns:
             T_world_object (4, 4), and its twist (6,) in its own axes, linear first [m/s], [rad/s].

@@ -13,8 +13,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.robot import Tree
 
-__all__ = ["LEAST", "BodyInertia", "lifted_inertia", "massless_joints", "with_points", "without_mass"]
-
 LEAST = 1e-9
 """Least mass [kg] and principal moment [kg m²]."""
 _ROUNDING = 1e-9

@@ -25,8 +25,6 @@ from surefoot.sim.mujoco.shapes import Meshes, Progress, add_contacts, add_robot
 from surefoot.sim.mujoco.world import add_world, hull_notes, robot_bits
 from surefoot.spatial import quaternion
 
-__all__ = ["MujocoModel", "MujocoScene", "StateMap", "build_mujoco", "build_scene", "compiled", "q_v", "qpos_qvel"]
-
 Indices = NDArray[np.int64]
 _SIZES = {int(mujoco.mjtJoint.mjJNT_FREE): (7, 6), int(mujoco.mjtJoint.mjJNT_BALL): (4, 3)}
 _TOUCHING = 0.002  # hulls of meshes that are nearer at home touch as soon as the robot moves [m]
@@ -311,11 +309,7 @@ _SAME_NUMBERS = ("revolute", "prismatic", "translation", "spherical", "free")
 
 
 class StateMap:
-    """Which entries of a robot go where. What takes no arithmetic goes by index, the rest by `motion.exchange`.
-
-    Args:
-        model: The robot in MuJoCo.
-    """
+    """Which entries of a robot go where. What takes no arithmetic goes by index, the rest by `motion.exchange`."""
 
     def __init__(self, model: MujocoModel) -> None:
         self.model = model

@@ -15,8 +15,6 @@ import mujoco
 from surefoot.errors import SimulationError
 from surefoot.sim.mujoco.model import MujocoScene, compiled
 
-__all__ = ["Physics", "warnings_kept"]
-
 
 class _Keeper(threading.local):
     """The list that collects in this thread; None outside `warnings_kept`."""
@@ -85,9 +83,6 @@ class Physics:
 
     After a step, positions and velocities in `data` are those at its end; all other numbers (contacts, forces, places
     of bodies) are those at its start. `placed` has the places of bodies at its end.
-
-    Args:
-        scene: The robots in their world.
     """
 
     def __init__(self, scene: MujocoScene) -> None:
@@ -136,9 +131,6 @@ class Physics:
 
     def finish_step(self, messages: list[str]) -> None:
         """Count a step that is done.
-
-        Args:
-            messages: MuJoCo's warnings in it.
 
         Raises:
             SimulationError: Positions, velocities or accelerations grew beyond all bounds.

@@ -36,17 +36,6 @@ from surefoot.geometry import (
 from surefoot.robot import ContactSurface, Geometry
 from surefoot.sim.mujoco.bodies import RobotBodies, quaternion_wxyz
 
-__all__ = [
-    "Meshes",
-    "Pieces",
-    "Progress",
-    "add_contacts",
-    "add_robot_shapes",
-    "add_shape",
-    "cut_meshes",
-    "friction_settings",
-]
-
 _MeshKey = tuple[object, ...]
 Pieces = dict[_MeshKey, list[Array]]
 Progress = Callable[[float], None]

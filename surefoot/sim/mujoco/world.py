@@ -15,8 +15,6 @@ from surefoot.sim.mujoco.bodies import quaternion_wxyz
 from surefoot.sim.mujoco.shapes import Meshes, add_shape, friction_settings
 from surefoot.spatial import so3
 
-__all__ = ["add_world", "ground_name", "ground_settings", "hull_notes", "object_name", "robot_bits", "shape_ground"]
-
 # Two geoms touch if contype of one and conaffinity of the other share a bit.
 _WORLD_BITS = {"contype": 1, "conaffinity": 0}
 _OBJECT_BITS = {"contype": 1, "conaffinity": 1}

@@ -17,8 +17,6 @@ from surefoot.sim.native.kernels import SUMMED
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.touch import FREE
 
-__all__ = ["BalanceBook", "contact_wrench", "touches_of"]
-
 _LEAK = 0.1  # share of the energy turned over that may be missing
 _LEAST_LEAK = 1e-2  # [J/kg] that may always be missing: a millimetre of height
 
@@ -29,9 +27,6 @@ class BalanceBook:
     Steps book their own work and the impulse of their contacts (`tally`). The springs of contacts count as energy;
     what contacts lose is the work of their forces and what went into springs. What a payload weighs and carries is not
     counted as gained.
-
-    Args:
-        movers: All robots and objects.
     """
 
     def __init__(self, movers: Sequence[Mover]) -> None:
@@ -104,11 +99,7 @@ def _free_directions(movers: Sequence[Mover]) -> Array:
 
 
 def touches_of(mover: Mover) -> Touches:
-    """Where a robot touched the ground in the last step.
-
-    Args:
-        mover: The robot.
-    """
+    """Where a robot touched the ground in the last step."""
     rows = np.flatnonzero(mover.record["mode"] != FREE)
     points = [mover.layout.points[k] for k in rows]
     places = [item.placement for item in mover.held.values()]
@@ -131,12 +122,7 @@ def _joined(points: Array, held: list[Array]) -> Array:
 
 
 def contact_wrench(mover: Mover, name: str) -> Array:
-    """(6,) on a contact surface in the last step, in its frame, linear first [N], [N m].
-
-    Args:
-        mover: The robot.
-        name: The contact surface.
-    """
+    """(6,) on a contact surface in the last step, in its frame, linear first [N], [N m]."""
     if name in mover.held:
         return mover.held[name].wrench.copy()
     frame, surface = _surface(mover.robot, name)

@@ -48,8 +48,6 @@ from surefoot.sim.native.constrained_kernels import constrained_kernels
 from surefoot.sim.native.kernels import Settings
 from surefoot.sim.native.mover import HeldSurface, Mover
 
-__all__ = ["STABILISATIONS", "ConstrainedMover", "Holding", "HoldingOptions", "held_by_constraints"]
-
 Compiled = Callable[[Array, Array, Array, Array, ConstrainedEquations], tuple[Array, Array]]
 
 

@@ -22,8 +22,6 @@ from surefoot.sim.native.kernels import SUMMED, Settings, step_of, with_sums
 from surefoot.sim.native.manifold import body_motions, seen_at_start, tangent_rate
 from surefoot.sim.native.step import Outcome, Stepper
 
-__all__ = ["ConstrainedKernels", "constrained_kernels"]
-
 _FREE_ROOTS = ("free", "planar")
 
 

@@ -23,8 +23,6 @@ from surefoot.sim.native.manifold import BodyMotion, ContactPoint, body_motions,
 from surefoot.sim.native.touch import LinkTouch, Response
 from surefoot.spatial.so3 import skew
 
-__all__ = ["LOAD", "Contacts", "LinkContact", "contacts_of", "link_touch", "memory_size"]
-
 LOAD = 27
 """Numbers of a loaded body: wrench (6), and A (6), B (9), C (6) of its added inertia."""
 
@@ -121,11 +119,7 @@ class Contacts:
     memory: Array
 
     def gathered(self, name: str) -> Array:
-        """An array (n, …) over all points from one of the links' or responses' arrays.
-
-        Args:
-            name: Of the array.
-        """
+        """An array (n, …) over all points from one of the links' or responses' arrays."""
         rows: dict[int, Array] = {}
         for link in self.links.values():
             values = getattr(link, name) if hasattr(link, name) else getattr(link.response, name)
@@ -141,12 +135,7 @@ class Contacts:
 
 
 def memory_size(law: ContactLaw, points: Sequence[ContactPoint]) -> int:
-    """Numbers that contacts keep from step to step: anchors (n, 3), then an integral for each link.
-
-    Args:
-        law: The law.
-        points: The points.
-    """
+    """Numbers that contacts keep from step to step: anchors (n, 3), then an integral for each link."""
     return 3 * len(points) * law.friction.anchored + len(points_by_body(points)) * law.remembers
 
 

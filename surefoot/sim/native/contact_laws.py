@@ -17,8 +17,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.ops import Array
 from surefoot.sim.native.touch import TINY, Anchored, Friction, LinkTouch, Regularised, Response, Scale, given
 
-__all__ = ["ContactLaw", "PenaltyPid", "Rigid", "SpringDamper", "ViscoElastic", "law_of"]
-
 
 class ContactLaw(Protocol):
     """What the native step needs of a law."""
@@ -73,21 +71,13 @@ class SpringDamper:
         return _answer(self.friction, touch, K * touch.depth + D * touch.rate, K, D, ahead)
 
     def fitted(self, scale: Scale) -> SpringDamper:
-        """With the numbers that are missing.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing."""
         stiffness = scale.stiffness if self.stiffness is None else self.stiffness
         damping = scale.damping(stiffness) if self.damping is None else self.damping
         return SpringDamper(stiffness, damping, self.friction.fitted(scale))
 
     def stored(self, touch: LinkTouch) -> Any:
-        """Energy [J] in the springs.
-
-        Args:
-            touch: The points.
-        """
+        """Energy [J] in the springs."""
         depth = ops.maximum(touch.depth, 0.0)
         return 0.5 * given(self.stiffness) * (depth @ depth) + self.friction.stored(touch)
 
@@ -123,21 +113,13 @@ class ViscoElastic:
         return _answer(self.friction, touch, spring * loss, slope, self.loss * spring, ahead)
 
     def fitted(self, scale: Scale) -> ViscoElastic:
-        """With the numbers that are missing: it rests where a linear spring of the fitted stiffness would.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing: it rests where a linear spring of the fitted stiffness would."""
         rest = scale.share / scale.stiffness
         stiffness = scale.share / rest**self.exponent if self.stiffness is None else self.stiffness
         return replace(self, stiffness=stiffness, friction=self.friction.fitted(scale))
 
     def stored(self, touch: LinkTouch) -> Any:
-        """Energy [J] in the springs.
-
-        Args:
-            touch: The points.
-        """
+        """Energy [J] in the springs."""
         n = self.exponent + 1.0
         springs = np.sum(_power(ops.maximum(touch.depth, 0.0), n))
         return given(self.stiffness) / n * springs + self.friction.stored(touch)
@@ -185,21 +167,13 @@ class PenaltyPid:
         return replace(answer, integral=kept * touch.integral + (1.0 - kept) / (1.0 - self.leak) * deepest)
 
     def fitted(self, scale: Scale) -> PenaltyPid:
-        """With the numbers that are missing.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing."""
         gains = {"proportional": 100.0, "derivative": 50.0, "integral": 20.0}
         missing: dict[str, Any] = {k: gain * scale.mass for k, gain in gains.items() if getattr(self, k) is None}
         return replace(self, **missing, friction=self.friction.fitted(scale))
 
     def stored(self, touch: LinkTouch) -> Any:
-        """Energy [J] in the springs along the ground; what the integral holds is not certain to come back.
-
-        Args:
-            touch: The points.
-        """
+        """Energy [J] in the springs along the ground; what the integral holds is not certain to come back."""
         return self.friction.stored(touch)
 
 

@@ -29,8 +29,6 @@ from surefoot.sim.native.rigid import RigidMover
 from surefoot.sim.native.world import notes_of, object_robot, with_friction, with_ground
 from surefoot.spatial import se3
 
-__all__ = ["NativeEngine"]
-
 
 def _make_mover(
     robot: Robot, world: World | None, law: ContactLaw | Rigid, settings: Settings, holding: Holding
@@ -152,9 +150,6 @@ class NativeEngine(BaseEngine):
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
 
-        Args:
-            name: The object.
-
         Returns:
             T_world_object (4, 4), and its twist (6,) in its own axes, linear first [m/s], [rad/s].
         """
@@ -185,10 +180,6 @@ class NativeEngine(BaseEngine):
 
     def native_steps(self, count: int, *actuations: Actuation) -> None:
         """Many steps under drives that stay as they are.
-
-        Args:
-            count: How many.
-            *actuations: One for each robot.
 
         Raises:
             SimulationError: Velocities grew beyond all bounds, or under "rk4" the energy account broke.

@@ -31,8 +31,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.robot.model import SpringForces
 
-__all__ = ["DrivenRows", "Force", "Resistance", "Springs", "at_start", "held_at", "next_sides", "side_of"]
-
 _PLAIN = ("revolute", "prismatic", "helical", "translation")
 _CREEP = 1e-3  # speed below which dry friction is viscous [rad/s] or [m/s]
 _STOP_FREQUENCY = 200.0  # of a joint on its stop [rad/s], at least

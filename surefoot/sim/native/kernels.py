@@ -30,8 +30,6 @@ from surefoot.sim.native.manifold import (
 )
 from surefoot.sim.native.step import Layout, step_function
 
-__all__ = ["SUMMED", "Settings", "account_kernel", "centres_kernel", "step_kernel", "step_of", "with_sums"]
-
 SUMMED = 7
 """Entries of `tally` that are summed up: works and impulse."""
 
@@ -62,20 +60,12 @@ class Settings:
     held: Sequence[str] | None = None
 
     def resistance(self, robot: Robot) -> Resistance:
-        """Friction and stops of the joints.
-
-        Args:
-            robot: The robot.
-        """
+        """Friction and stops of the joints."""
         explicit = self.integrator == "rk4"
         return Resistance.of(robot, self.dt, explicit=explicit, stops=self.stops, friction=self.friction)
 
     def points(self, robot: Robot) -> tuple[ContactPoint, ...]:
-        """The points by which the robot touches the ground.
-
-        Args:
-            robot: The robot.
-        """
+        """The points by which the robot touches the ground."""
         held = [list(robot.contacts).index(name) for name in self.held or ()]
         return tuple(point for point in contact_points(robot) if point.surface not in held) if self.touches else ()
 
@@ -140,12 +130,7 @@ def with_sums(function: Step, layout: Layout, *, springs: bool) -> Step:
 
 @lru_cache(maxsize=32)
 def centres_kernel(robot: Robot, settings: Settings) -> Kernel:
-    """Where the contact points are, or the centres of their balls: q -> (n, 3) in world [m].
-
-    Args:
-        robot: The robot.
-        settings: Of its step.
-    """
+    """Where the contact points are, or the centres of their balls: q -> (n, 3) in world [m]."""
     points = step_of(robot, settings)[1].points
 
     def centres(q: Array) -> Array:
@@ -162,10 +147,6 @@ def account_kernel(robot: Robot, settings: Settings) -> Kernel:
 
     v of a semi-implicit step is that in the middle of the step before, so energy is taken half a step back, q and the
     axes of v: the leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4.
-
-    Args:
-        robot: The robot.
-        settings: Of its step.
     """
     layout, tree = step_of(robot, settings)[1], robot.tree
     back = 0.5 * settings.dt if settings.integrator == "semi_implicit" else 0.0

@@ -20,18 +20,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 from surefoot.spatial import quaternion
 
-__all__ = [
-    "BodyMotion",
-    "ContactPoint",
-    "body_motions",
-    "carried_along",
-    "contact_points",
-    "drift",
-    "points_by_body",
-    "seen_at_start",
-    "tangent_rate",
-]
-
 
 def seen_at_start(tree: Tree, v: Array, a: Array) -> Array:
     """dv/dt (nv,) as seen in the axes that bodies have now.
@@ -178,11 +166,7 @@ class BodyMotion:
 
 
 def contact_points(robot: Robot) -> tuple[ContactPoint, ...]:
-    """All points by which a robot may touch the ground; a surface that is fixed to the world has none.
-
-    Args:
-        robot: The robot.
-    """
+    """All points by which a robot may touch the ground; a surface that is fixed to the world has none."""
     out = []
     for k, surface in enumerate(robot.contacts.values()):
         frame = contact_frame(robot, surface.name)
@@ -196,11 +180,7 @@ def contact_points(robot: Robot) -> tuple[ContactPoint, ...]:
 
 
 def points_by_body(points: Sequence[ContactPoint]) -> dict[int, list[int]]:
-    """Indices of the points of each body, bodies in the order of their first point.
-
-    Args:
-        points: The points.
-    """
+    """Indices of the points of each body, bodies in the order of their first point."""
     out: dict[int, list[int]] = {}
     for k, point in enumerate(points):
         out.setdefault(point.body, []).append(k)

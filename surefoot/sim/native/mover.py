@@ -28,8 +28,6 @@ from surefoot.sim.native.joints import DrivenRows, Force, Springs, at_start, hel
 from surefoot.sim.native.kernels import SUMMED, Settings, account_kernel, centres_kernel, step_kernel, step_of
 from surefoot.sim.native.step import TALLY
 
-__all__ = ["HeldSurface", "Mover", "require_stable"]
-
 _SURE = 2.5  # |hλ| up to which damped modes do not grow
 _ROUNDING = 1e-9
 
@@ -110,12 +108,7 @@ class _Pushes:
 
 
 class _Drives:
-    """The drives of a robot: what they do in a step, whether an explicit step can do it, and their limits.
-
-    Args:
-        robot: The robot.
-        settings: Of the step.
-    """
+    """The drives of a robot: what they do in a step, whether an explicit step can do it, and their limits."""
 
     def __init__(self, robot: Robot, settings: Settings) -> None:
         self._robot, self._settings = robot, settings
@@ -395,11 +388,7 @@ class Mover:
         return True
 
     def run(self, count: int) -> int:
-        """Steps under drives that stay as they are; how many were accepted.
-
-        Args:
-            count: How many are wanted.
-        """
+        """Steps under drives that stay as they are; how many were accepted."""
         tally, side, done, fastest = self._tally, self._side, 0, _FASTEST**2
         if not self._ground_varies and not self.pushes.given:
             forth, back = self._calls[side], self._calls[1 - side]

@@ -42,8 +42,6 @@ from surefoot.sim.native.step import Outcome, Stepper
 from surefoot.sim.native.touch import FREE, SLIDES, STICKS, TINY
 from surefoot.spatial.so3 import skew
 
-__all__ = ["RigidMover"]
-
 _FASTEST_CORRECTION = 0.2  # [m/s] at which a point that lies too deep is lifted, at most
 _NEVER = 1e18  # normal velocity [m/s] that a point without contact would need
 

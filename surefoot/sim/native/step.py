@@ -47,18 +47,6 @@ from surefoot.sim.native.manifold import (
 from surefoot.sim.native.touch import Scale
 from surefoot.spatial.so3 import skew
 
-__all__ = [
-    "INTEGRATORS",
-    "TALLY",
-    "JointForces",
-    "Layout",
-    "Outcome",
-    "Stepper",
-    "accelerate",
-    "scale_of",
-    "step_function",
-]
-
 
 def accelerate(
     layout: Layout, contacts: Contacts, q: Array, v: Array, force: Force, push: Array | None, ahead: float

@@ -20,21 +20,6 @@ from surefoot import ops
 from surefoot.errors import ShapeError
 from surefoot.ops import Array
 
-__all__ = [
-    "FREE",
-    "SLIDES",
-    "STICKS",
-    "TINY",
-    "Anchored",
-    "Friction",
-    "Hold",
-    "LinkTouch",
-    "Regularised",
-    "Response",
-    "Scale",
-    "given",
-]
-
 FREE, STICKS, SLIDES = 0.0, 1.0, 2.0
 """What a point does, as in Busenhart 1994, T6.16."""
 _EARTH = 9.81
@@ -166,11 +151,7 @@ class Regularised:
         return Hold(-drag[:, None] * touch.slide, gain, np.zeros(len(normal)), ops.where(touches, mode, FREE))
 
     def fitted(self, scale: Scale) -> Regularised:
-        """With the numbers that are missing; no more viscous than an explicit step can take.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing; no more viscous than an explicit step can take."""
         least = scale.share * scale.dt / (_DAMPED * scale.lightest) if scale.explicit else 0.0
         return Regularised(max(self.speed, least), scale.lightest if self.lightest is None else self.lightest)
 
@@ -220,21 +201,13 @@ class Anchored:
         return Hold(kept[:, None] * trial, ops.where(slides, fast, gain), kept, mode)
 
     def fitted(self, scale: Scale) -> Anchored:
-        """With the numbers that are missing.
-
-        Args:
-            scale: Of the robot.
-        """
+        """With the numbers that are missing."""
         stiffness = scale.stiffness if self.stiffness is None else self.stiffness
         damping = scale.damping(stiffness) if self.damping is None else self.damping
         return Anchored(stiffness, damping, scale.lightest if self.lightest is None else self.lightest)
 
     def stored(self, touch: LinkTouch) -> Any:
-        """Energy [J] of the springs, where the points touch.
-
-        Args:
-            touch: The points.
-        """
+        """Energy [J] of the springs, where the points touch."""
         squared = np.sum(touch.stretch * touch.stretch, axis=1)
         return 0.5 * given(self.stiffness) * np.sum(ops.where(ops.less(0.0, touch.depth), squared, 0.0))
 
@@ -243,11 +216,7 @@ Friction = Regularised | Anchored
 
 
 def given(value: float | None) -> float:
-    """A number of a law that was fitted.
-
-    Args:
-        value: The number.
-    """
+    """A number of a law that was fitted."""
     if value is None:
         raise ShapeError(
             "a number of the contact law is missing", next_step="fit the law to a robot: law.fitted(scale)"

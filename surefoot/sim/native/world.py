@@ -16,8 +16,6 @@ from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere, surface_poi
 from surefoot.motion import Ground, MovableObject, World
 from surefoot.robot import ContactSurface, Link, Robot, placement
 
-__all__ = ["notes_of", "object_robot", "with_friction", "with_ground"]
-
 
 def with_friction(world: World | None, friction: float, pieces: Sequence[int] | None) -> World | None:
     """The world with another Coulomb coefficient of pieces of ground.

@@ -13,16 +13,11 @@ from surefoot.ops import Array
 from surefoot.sim.mujoco import MujocoModel, build_mujoco, qpos_qvel, warnings_kept
 from surefoot.sim.rollouts.request import Request
 
-__all__ = ["MujocoRollout"]
-
 
 class MujocoRollout:
     """n copies in MuJoCo, ready to run.
 
     Drives are as in [sim.drive], but that springs which leave the limits are cut at the start of a step.
-
-    Args:
-        request: What to do.
 
     Raises:
         NotSupportedError: A model that MuJoCo does not have, or joints that are not driven by one actuator each.

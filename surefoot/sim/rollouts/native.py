@@ -35,8 +35,6 @@ from surefoot.sim.native import (
 )
 from surefoot.sim.rollouts.request import Request, RolloutSettings
 
-__all__ = ["NativeRollout", "RolloutStep", "Variant", "compiled_step"]
-
 _ROUNDS = 4  # sets of drives at their limits that a step tries; stiff humanoids settle in 4 in 99 of 100 steps
 
 
@@ -78,12 +76,7 @@ class RolloutStep:
 
 @lru_cache(maxsize=8)
 def compiled_step(robot: Robot, variant: Variant) -> RolloutStep:
-    """The step of a robot.
-
-    Args:
-        robot: The robot.
-        variant: What it depends on.
-    """
+    """The step of a robot."""
     settings = variant.settings
     function, layout = step_function(
         robot, settings.dt, settings.law, settings.integrator, None if settings.touches else (),
@@ -157,7 +150,9 @@ class NativeRollout:
             raise NotSupportedError("rollouts do not support rigid contacts", next_step='use contact="spring_damper"')
         _require_known(request)
         self.request = request
-        self.plane = _only_plane(request.world)
+        world = request.world
+        first = world.ground[0] if world is not None and len(world.ground) == 1 else None
+        self.plane = first if isinstance(first, GroundPlane) else None
         self.touches = request.world is not None and bool(request.world.ground) and bool(request.robot.contacts)
         plane = None if self.plane is None else (*map(float, self.plane.normal), _offset(self.plane))
         self._settings = Settings(request.dt, law, settings.integrator, self.touches, stops=True, friction=True)
@@ -169,11 +164,7 @@ class NativeRollout:
         self.step = compiled_step(self._robot, variant)
 
     def run(self, out: tuple[Array, Array] | None = None) -> tuple[Array, Array, Array | None, Array]:
-        """Records of q, v and forces (or None), and good steps of each copy.
-
-        Args:
-            out: Arrays for the records of q and v.
-        """
+        """Records of q, v and forces (or None), and good steps of each copy."""
         if self.touches and self.plane is None:
             return self._run_over_terrain(out)
         request, records = self.request, self._records(out)
@@ -239,7 +230,10 @@ class NativeRollout:
             given = {**state, **steady, "ground": self._ground(state["q"]), request.mode: control}
             found = self.step.kernel(**given, threads=request.threads)
             after = dict(zip(self.step.outputs, found, strict=True))
-            going = (good == t) & np.all([_is_small(after[name]) for name in state], axis=0)
+            # (n,) whether all entries of each copy are numbers below the limit
+            going = (good == t) & np.all(
+                [np.asarray((np.abs(after[name]) < _DIVERGED).all(axis=1)) for name in state], axis=0
+            )
             good += going
             state = {name: np.where(going[:, None], after[name], old) for name, old in state.items()}
             if (t + 1) % request.every == 0:
@@ -277,16 +271,6 @@ class NativeRollout:
             ends = self.request.every * np.arange(1, force.shape[1] + 1)
             force[ends[None] > good[:, None]] = np.nan
         return force
-
-
-def _is_small(x: Array) -> Array:
-    """(n,) whether all entries of each copy are numbers below the limit."""
-    return np.asarray((np.abs(x) < _DIVERGED).all(axis=1))
-
-
-def _only_plane(world: World | None) -> GroundPlane | None:
-    first = world.ground[0] if world is not None and len(world.ground) == 1 else None
-    return first if isinstance(first, GroundPlane) else None
 
 
 def _offset(plane: GroundPlane) -> float:

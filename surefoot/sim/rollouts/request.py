@@ -18,8 +18,6 @@ from surefoot.ops import Array
 from surefoot.robot import Robot
 from surefoot.sim.native import ContactLaw
 
-__all__ = ["Request", "RolloutOptions", "RolloutSettings", "make_request"]
-
 _MODES = ("torque", "position")
 
 

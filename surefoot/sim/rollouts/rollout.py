@@ -19,8 +19,6 @@ from surefoot.sim.rollouts.mujoco import MujocoRollout
 from surefoot.sim.rollouts.native import NativeRollout
 from surefoot.sim.rollouts.request import Request, RolloutOptions, RolloutSettings, make_request
 
-__all__ = ["ENGINES", "Rollout", "rollout"]
-
 ENGINES = ("native", "mujoco")
 
 

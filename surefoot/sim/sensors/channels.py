@@ -12,8 +12,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = ["Channel", "ChannelBank", "Stream"]
-
 Number = float | tuple[float, ...]
 _BLOCK = 256  # readings whose random numbers are drawn together
 _SCALED = ("noise", "noise_density", "bias", "bias_walk", "quantisation")

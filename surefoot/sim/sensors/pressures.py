@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from surefoot.codegen.loops import Floats, NativeCode
 
-__all__ = ["PRESSURES", "find_pressures"]
-
 
 def find_pressures(k: int, wrenches: Floats, T: Floats, least: float, nothing: float, out: Floats) -> None:
     """Points (k + 1, 2) [m] without moment in their plane, as `contact.zero_moment_point` has them.

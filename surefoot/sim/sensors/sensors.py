@@ -19,8 +19,6 @@ from surefoot.sim.sensors.channels import ChannelBank, Stream
 from surefoot.sim.sensors.pressures import PRESSURES
 from surefoot.sim.sensors.settings import SensorSettings
 
-__all__ = ["Sensors", "TouchBits", "Truth"]
-
 
 @dataclass(slots=True, eq=False)
 class Truth:

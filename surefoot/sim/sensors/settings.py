@@ -10,8 +10,6 @@ import numpy as np
 from surefoot.errors import ShapeError
 from surefoot.sim.sensors.channels import Channel
 
-__all__ = ["SensorSettings"]
-
 _BUS = 0.001  # delay of a field bus [s]
 _ENCODER = Channel(noise=1e-4, bias=3e-4, delay=_BUS, quantisation=2.0 * np.pi / 2**14)
 _DRIVE_SPEED = Channel(noise=0.01, delay=_BUS)

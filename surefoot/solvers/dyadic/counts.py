@@ -30,11 +30,7 @@ class OperationCounts(NamedTuple):
 
 
 def gauss_counts(unknowns: int) -> OperationCounts:
-    """Gaussian elimination as the tables have it: n³ additions and multiplications, whatever is zero.
-
-    Args:
-        unknowns: n.
-    """
+    """Gaussian elimination as the tables have it: n³ additions and multiplications, whatever is zero."""
     return OperationCounts(unknowns**3, 0, unknowns**3, 0)
 
 

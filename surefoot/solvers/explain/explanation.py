@@ -61,7 +61,11 @@ def explain(
     together = find_least_together(program, costs)
     least = None if together is None else tuple(_relaxation(ordered, item) for item in together)
     cost = np.inf if together is None else sum(float(costs[item.group]) * item.amount for item in together)
-    proof = _proof(ordered, rows, conflict)
+    # Multipliers of the rows as they were given, by member
+    whole = np.bincount(rows.origin, conflict.multipliers / rows.size, minlength=int(rows.origin.max(initial=-1)) + 1)
+    owner = np.zeros(len(whole), dtype=np.intp)
+    owner[rows.origin] = rows.group
+    proof = {ordered[g].name: whole[owner == g] for g in conflict.groups}
     return Explanation(False, *facts, members, proof, least, cost, place or _place(members))
 
 
@@ -89,14 +93,6 @@ def _facts(
     np.maximum.at(allowed, rows.group, tolerance / measure)
     names = [group.name for group in groups]
     return dict(zip(names, slack.tolist(), strict=True)), dict(zip(names, allowed.tolist(), strict=True))
-
-
-def _proof(groups: Sequence[Group], rows: ScaledRows, conflict: Conflict) -> dict[str, Array]:
-    """Multipliers of the rows as they were given, by member."""
-    whole = np.bincount(rows.origin, conflict.multipliers / rows.size, minlength=int(rows.origin.max(initial=-1)) + 1)
-    owner = np.zeros(len(whole), dtype=np.intp)
-    owner[rows.origin] = rows.group
-    return {groups[g].name: whole[owner == g] for g in conflict.groups}
 
 
 def _place(members: Sequence[Member]) -> str:

@@ -91,11 +91,7 @@ def stacked(
 
 
 def require_order(problem: StackedHierarchy) -> None:
-    """Refuse lower ends above upper ends, and lower ends of +inf, upper ends of −inf.
-
-    Args:
-        problem: The hierarchy.
-    """
+    """Refuse lower ends above upper ends, and lower ends of +inf, upper ends of −inf."""
     wrong = ~(problem.lower <= problem.upper) | (problem.lower == np.inf) | (problem.upper == -np.inf)
     if not wrong.any():
         return

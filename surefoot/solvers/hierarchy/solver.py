@@ -246,9 +246,6 @@ class HierarchySolver:
     def solve_stacked(self, problem: StackedHierarchy) -> Optimum:
         """The optimum of a hierarchy that is already in one block; nothing is checked (see `check_stacked`).
 
-        Args:
-            problem: The hierarchy.
-
         Raises:
             ActiveSetError: The search did not end, or a limit was reached; see its `outcome`.
         """
@@ -297,9 +294,6 @@ class HierarchySolver:
     @staticmethod
     def check_stacked(problem: StackedHierarchy) -> None:
         """Refuse numbers that are not finite and bounds that are crossed; for problems that `solve_stacked` gets.
-
-        Args:
-            problem: The hierarchy.
 
         Raises:
             ActiveSetError: With the rows, and the outcome "not finite" or "crossed bounds".

@@ -142,11 +142,7 @@ class Workspace:
         return (*problem.A.shape, problem.starts) == self.shape
 
     def load(self, problem: StackedHierarchy) -> None:
-        """Take the numbers of a hierarchy.
-
-        Args:
-            problem: The hierarchy.
-        """
+        """Take the numbers of a hierarchy."""
         self.A[:], self.lower[:], self.upper[:] = problem.A, problem.lower, problem.upper
 
     def optimum(self, problem: StackedHierarchy, guess: Sides | None, start: Array | None) -> Optimum:
@@ -242,12 +238,7 @@ class Workspace:
         self._size = SEARCH["solve_equations"](*self._equations)
 
     def factor_equations(self, problem: StackedHierarchy, levels: int) -> None:
-        """Factorise the equations of the first levels alone.
-
-        Args:
-            problem: The hierarchy.
-            levels: How many.
-        """
+        """Factorise the equations of the first levels alone."""
         self.load(problem)
         SEARCH["factor_equations"](*self._factors, levels, self.rows, self.n, *self._factor_ends)
 

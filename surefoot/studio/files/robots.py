@@ -16,8 +16,6 @@ from surefoot.report import SceneMesh, robot_meshes
 from surefoot.robot import BodyVolume, Robot, is_file_name, load, zoo
 from surefoot.studio.safety import inside
 
-__all__ = ["RobotKey", "RobotStore"]
-
 _SUFFIXES = (".urdf", ".xml", ".mjcf")
 _MOST_FILES, _MOST_ROBOTS = 200, 12
 
@@ -52,11 +50,7 @@ class RobotStore:
         self._making: dict[object, threading.Lock] = {}
 
     def choices(self, search: str = "") -> list[str]:
-        """Robots of the zoo and files of the folder whose names have all words of a text.
-
-        Args:
-            search: Words.
-        """
+        """Robots of the zoo and files of the folder whose names have all words of a text."""
         words = search.lower().split()
         known = [*zoo.names(), *self._files()]
         return [name for name in known if all(word in name.lower() for word in words)]
@@ -94,9 +88,6 @@ class RobotStore:
 
     def get(self, key: RobotKey) -> Robot:
         """A robot.
-
-        Args:
-            key: What to load.
 
         Raises:
             OutsideError: A file lies outside of the folder.
@@ -142,27 +133,15 @@ class RobotStore:
             self._things = {place: kept for place, kept in self._things.items() if kept[0] is not robot}
 
     def meshes(self, robot: Robot) -> tuple[SceneMesh, ...]:
-        """What a robot looks like.
-
-        Args:
-            robot: The robot.
-        """
+        """What a robot looks like."""
         return self._kept("meshes", robot, robot_meshes)
 
     def volumes(self, robot: Robot) -> tuple[BodyVolume, ...]:
-        """Its collision volumes; the first time may take some ten seconds.
-
-        Args:
-            robot: The robot.
-        """
+        """Its collision volumes; the first time may take some ten seconds."""
         return self._kept("volumes", robot, lambda one: robot_volumes(one).volumes)
 
     def collision(self, robot: Robot) -> CollisionModel:
-        """Its collision model; the first time may take some ten seconds.
-
-        Args:
-            robot: The robot.
-        """
+        """Its collision model; the first time may take some ten seconds."""
         return self._kept("collision", robot, CollisionModel)
 
     def _kept(self, what: str, robot: Robot, make: Any) -> Any:

@@ -18,8 +18,6 @@ from surefoot.scenario import read_scenario, read_world
 from surefoot.studio.files.robots import RobotKey, RobotStore
 from surefoot.studio.safety import OutsideError, inside
 
-__all__ = ["LoadedMotion", "load_motion", "motion_choices", "report_link", "report_of", "run_choices"]
-
 _MOTIONS = (".npz", ".npy", ".csv", ".parquet")
 _MOST = 200
 
@@ -57,11 +55,7 @@ class LoadedMotion:
 
 
 def run_choices(folder: Path) -> list[str]:
-    """Run folders below a folder, the newest first, as paths in it.
-
-    Args:
-        folder: The folder.
-    """
+    """Run folders below a folder, the newest first, as paths in it."""
     found = [path.parent for depth in range(1, 4) for path in folder.glob("*/" * depth + "metrics.json")]
     kept = [path for path in found if _is_inside(folder, path)]
     kept.sort(key=lambda path: (path.stat().st_mtime, path.name), reverse=True)
@@ -69,11 +63,7 @@ def run_choices(folder: Path) -> list[str]:
 
 
 def motion_choices(folder: Path) -> list[str]:
-    """Files with motions below a folder that are not those of runs, as paths in it.
-
-    Args:
-        folder: The folder.
-    """
+    """Files with motions below a folder that are not those of runs, as paths in it."""
     files = [path for depth in range(3) for path in sorted(folder.glob("*/" * depth + "*"))]
     return [
         str(path.relative_to(folder))

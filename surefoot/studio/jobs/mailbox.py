@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-__all__ = ["Mailbox"]
-
 Work = Callable[[], None]
 
 

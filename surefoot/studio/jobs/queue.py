@@ -17,8 +17,6 @@ from surefoot.motion import World
 from surefoot.processes import isolated_python
 from surefoot.studio.files import RobotKey
 
-__all__ = ["Job", "JobQueue", "Listener"]
-
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 _KEPT = 20
 _PATIENCE = 20.0
@@ -117,11 +115,7 @@ class JobQueue:
         return job
 
     def stop(self, job: Job) -> None:
-        """End a job: one that waits never begins, one that runs writes what it has.
-
-        Args:
-            job: The job.
-        """
+        """End a job: one that waits never begins, one that runs writes what it has."""
         with self._changed:
             if job.state == "waiting":
                 job.state = "stopped"

@@ -18,18 +18,12 @@ from typing import Any
 from surefoot.errors import SurefootError
 from surefoot.words import counted, verdict_text
 
-__all__ = ["Teller", "main", "perform"]
-
 _FRAME_PERIOD = 0.06
 """Time between two reported postures [s]."""
 
 
 class Teller:
-    """Writes events.
-
-    Args:
-        write: Takes one line of text.
-    """
+    """Writes events."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
@@ -37,12 +31,7 @@ class Teller:
         self._next_share = 0.0
 
     def tell(self, event: str, **facts: Any) -> None:
-        """Write one event.
-
-        Args:
-            event: Its kind.
-            **facts: What there is to say.
-        """
+        """Write one event."""
         self._write(json.dumps({"event": event, **facts}, ensure_ascii=False) + "\n")
 
     def share(self, share: float) -> None:

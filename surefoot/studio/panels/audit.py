@@ -17,8 +17,6 @@ from surefoot.studio.panels.inputs import add_html, table_html
 from surefoot.studio.safety import inside
 from surefoot.words import counted
 
-__all__ = ["AuditPanel", "items_table"]
-
 _MOST = 12
 _MARKS = {"passed": "✓", "failed": "✗", "remark": "!", "skipped": "–"}
 
@@ -44,11 +42,7 @@ class AuditPanel:
             tab.on_click(gui.add_button("Audit this motion", icon=viser.Icon.CLIPBOARD_CHECK), self.ask)
 
     def take(self, motion: LoadedMotion) -> None:
-        """Another motion: what was found about it before, or nothing.
-
-        Args:
-            motion: The motion.
-        """
+        """Another motion: what was found about it before, or nothing."""
         self._motion = motion
         self._box.visible = True
         known = [
@@ -72,11 +66,7 @@ class AuditPanel:
         self._tab.jobs.submit(f"audit · {motion.path.name}", request, key)
 
     def heard(self, job: Job) -> None:
-        """A job is over: if it judged this motion, list what it found.
-
-        Args:
-            job: The job.
-        """
+        """A job is over: if it judged this motion, list what it found."""
         motion = self._motion
         if job.audit is not None and motion is not None and job.request["motion"] == str(motion.path):
             self._clear()

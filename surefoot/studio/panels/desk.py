@@ -20,8 +20,6 @@ from surefoot.studio.files import RobotKey, RobotStore
 from surefoot.studio.jobs import Job, JobQueue, Mailbox, Work
 from surefoot.studio.scene import Stage
 
-__all__ = ["Desk"]
-
 
 class Desk(ABC):
     """Where panels get what they need, and ask for what concerns the others. All work is done by one thread.
@@ -63,12 +61,7 @@ class Desk(ABC):
         self._mailbox.tick(ticker)
 
     def on_click(self, button: viser.GuiButtonHandle, work: Work) -> None:
-        """Do something when a button is pressed.
-
-        Args:
-            button: The button.
-            work: What to do.
-        """
+        """Do something when a button is pressed."""
 
         async def clicked(_: viser.GuiEvent) -> None:
             self.post(work)
@@ -103,22 +96,13 @@ class Desk(ABC):
             self.tell(f"internal error: {type(error).__name__}: {error}", "please report it with the terminal output")
 
     def tell(self, message: str, next_step: str = "") -> None:
-        """Show an error message.
-
-        Args:
-            message: What.
-            next_step: What can be done.
-        """
+        """Show an error message."""
         body = message if not next_step else f"{message}\n→ {next_step}"
         self._client.add_notification("Error", body, color="red", auto_close_seconds=20.0)
 
     @contextmanager
     def busy(self, text: str) -> Iterator[None]:
-        """Show that something takes time.
-
-        Args:
-            text: What is being done.
-        """
+        """Show that something takes time."""
         note = self._client.add_notification("Please wait", text, loading=True, with_close_button=False)
         try:
             yield
@@ -146,11 +130,7 @@ class Desk(ABC):
 
     @abstractmethod
     def watch(self, job: Job) -> None:
-        """Show the robot of a job while it runs, and its result when it is done.
-
-        Args:
-            job: The job.
-        """
+        """Show the robot of a job while it runs, and its result when it is done."""
 
     @abstractmethod
     def unwatch(self) -> None:
@@ -158,8 +138,4 @@ class Desk(ABC):
 
     @abstractmethod
     def show_result(self, job: Job) -> None:
-        """Load the run that a job has written.
-
-        Args:
-            job: The job.
-        """
+        """Load the run that a job has written."""

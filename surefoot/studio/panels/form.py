@@ -16,8 +16,6 @@ from pydantic.fields import FieldInfo
 from surefoot.scenario import KindTable, Scenario
 from surefoot.tables import toml_text
 
-__all__ = ["DEFAULT", "FormField", "form_fields", "inline_toml", "override_text"]
-
 Kind = Literal["switch", "choice", "whole", "number", "text", "toml"]
 _HIDDEN = {"name", "description"}
 _SWITCH = ("true", "false")
@@ -59,21 +57,12 @@ class FormField:
 
 
 def form_fields(scenario: Scenario) -> list[FormField]:
-    """All parameters of a scenario, tables in tables included.
-
-    Args:
-        scenario: The scenario.
-    """
+    """All parameters of a scenario, tables in tables included."""
     return [field for field in _fields("", scenario) if field.key not in _HIDDEN]
 
 
 def override_text(field: FormField, value: Any) -> str:
-    """`key=value` for a value that was put in, or "" if it is the one of the scenario.
-
-    Args:
-        field: The parameter.
-        value: What was put in.
-    """
+    """`key=value` for a value that was put in, or "" if it is the one of the scenario."""
     if value == field.value or (field.kind == "toml" and not str(value).strip()):
         return ""
     is_toml = field.kind == "toml" or (field.kind == "choice" and value in _SWITCH)
@@ -81,11 +70,7 @@ def override_text(field: FormField, value: Any) -> str:
 
 
 def inline_toml(value: Any) -> str:
-    """A value as TOML on one line.
-
-    Args:
-        value: Plain data.
-    """
+    """A value as TOML on one line."""
     if isinstance(value, Mapping):
         inner = ", ".join(f"{toml_text({key: 0}).split(' = ')[0]} = {inline_toml(item)}" for key, item in value.items())
         return "{" + inner + "}"
@@ -95,7 +80,10 @@ def inline_toml(value: Any) -> str:
 
 
 def _fields(prefix: str, table: BaseModel) -> Iterator[FormField]:
-    hints = _hints(type(table))
+    # What the docstring of a table says about its keys
+    text = inspect.cleandoc(type(table).__doc__ or "").partition("Args:\n")[2]
+    parts = re.split(r"^    (\w+): ", text, flags=re.MULTILINE)
+    hints = {name: " ".join(hint.split()) for name, hint in zip(parts[1::2], parts[2::2], strict=True)}
     for name, info in type(table).model_fields.items():
         if isinstance(table, KindTable) and not _belongs(table, name):
             continue
@@ -119,7 +107,9 @@ def _belongs(table: KindTable, name: str) -> bool:
 
 def _field(key: str, value: Any, info: FieldInfo, hint: str) -> FormField:
     plain, limits = _plain(info.annotation, list(info.metadata))
-    lower, upper = _limits(limits)
+    # Bounds that belong to the range; bounds that do not are left to the check of the scenario
+    lower = next((float(x.ge) for x in limits if isinstance(x, annotated_types.Ge)), None)  # type: ignore[arg-type]
+    upper = next((float(x.le) for x in limits if isinstance(x, annotated_types.Le)), None)  # type: ignore[arg-type]
     if get_origin(plain) is Literal or (plain is bool and value is None):
         choices = _SWITCH if plain is bool else tuple(str(item) for item in get_args(plain))
         return FormField(key, "choice", value or DEFAULT, choices if value else (DEFAULT, *choices), hint=hint)
@@ -147,23 +137,9 @@ def _plain(annotation: Any, limits: list[Any]) -> tuple[Any, list[Any]]:
     return annotation, limits
 
 
-def _limits(limits: list[Any]) -> tuple[float | None, float | None]:
-    """Bounds that belong to the range; bounds that do not are left to the check of the scenario."""
-    lower = next((float(x.ge) for x in limits if isinstance(x, annotated_types.Ge)), None)  # type: ignore[arg-type]
-    upper = next((float(x.le) for x in limits if isinstance(x, annotated_types.Le)), None)  # type: ignore[arg-type]
-    return lower, upper
-
-
 def _dumped(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="python", exclude_none=True)
     if isinstance(value, Mapping):
         return {key: _dumped(item) for key, item in value.items()}
     return [_dumped(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _hints(table: type[BaseModel]) -> dict[str, str]:
-    """What the docstring of a table says about its keys."""
-    text = inspect.cleandoc(table.__doc__ or "").partition("Args:\n")[2]
-    parts = re.split(r"^    (\w+): ", text, flags=re.MULTILINE)
-    return {name: " ".join(hint.split()) for name, hint in zip(parts[1::2], parts[2::2], strict=True)}

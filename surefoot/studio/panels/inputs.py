@@ -9,8 +9,6 @@ import viser
 
 from surefoot.markup import Html, html, joined
 
-__all__ = ["add_html", "set_html", "set_options", "set_value", "table_html"]
-
 
 def add_html(gui: viser.GuiApi, content: Html | None = None) -> viser.GuiHtmlHandle:
     """A text in the panel. It is HTML and never Markdown, which hides HTML in names from whoever escapes them.
@@ -23,12 +21,7 @@ def add_html(gui: viser.GuiApi, content: Html | None = None) -> viser.GuiHtmlHan
 
 
 def set_html(handle: viser.GuiHtmlHandle, content: Html) -> None:
-    """Another content of such a text.
-
-    Args:
-        handle: The text.
-        content: What it says now.
-    """
+    """Another content of such a text."""
     handle.content = _block(content)
 
 
@@ -38,12 +31,7 @@ def _block(content: Html) -> str:
 
 
 def table_html(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Html:
-    """A table for the panel.
-
-    Args:
-        head: Column titles.
-        rows: Cells.
-    """
+    """A table for the panel."""
     lines = [joined(html("<th>{}</th>", title) for title in head)]
     lines += [joined(html("<td>{}</td>", cell) for cell in row) for row in rows]
     return html("<table>{}</table>", joined(html("<tr>{}</tr>", line) for line in lines))

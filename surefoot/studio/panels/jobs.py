@@ -12,8 +12,6 @@ from surefoot.studio.jobs import Job
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import add_html, set_html, set_value
 
-__all__ = ["JobsPanel"]
-
 _SHOWN = 5
 _MARKS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "stopped": "■"}
 
@@ -29,11 +27,7 @@ class _Row:
 
 
 class JobsPanel:
-    """The part of the panel that lists jobs.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that lists jobs."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab
@@ -56,7 +50,9 @@ class JobsPanel:
                     row.folder.remove()
                 self._rows[job.number] = self._add(job)
             else:
-                _update(row, job)
+                set_html(row.text, _text(job))
+                if row.bar is not None:
+                    set_value(row.bar, 100.0 * job.share)
 
     def _add(self, job: Job) -> _Row:
         gui = self._tab.gui
@@ -89,12 +85,6 @@ class JobsPanel:
                 self._tab.post(lambda: self._tab.watch(job))
 
         group.on_click(clicked)
-
-
-def _update(row: _Row, job: Job) -> None:
-    set_html(row.text, _text(job))
-    if row.bar is not None:
-        set_value(row.bar, 100.0 * job.share)
 
 
 def _text(job: Job) -> Html:

@@ -15,8 +15,6 @@ from surefoot.robot.model import resolve_couplings
 from surefoot.studio.panels.inputs import set_value
 from surefoot.studio.scene import Limb, limbs_of
 
-__all__ = ["Axis", "JointSliders", "axes_of", "value_of", "with_value"]
-
 _STEP = 0.001
 _TURNS = ("roll", "pitch", "yaw")
 _PARTS: dict[str, tuple[str, ...]] = {

@@ -16,8 +16,6 @@ from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.inputs import add_html, set_html, set_options, set_value, table_html
 from surefoot.words import verdict_text
 
-__all__ = ["ReplayPanel", "metrics_table"]
-
 _NOTHING = "(nothing)"
 _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 _SLIDER_PERIOD = 0.1
@@ -25,11 +23,7 @@ _SLIDER_PERIOD = 0.1
 
 
 class ReplayPanel:
-    """The part of the panel that is about runs.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that is about runs."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab
@@ -188,11 +182,7 @@ def _verdict(motion: LoadedMotion) -> Html:
 
 
 def metrics_table(metrics: Mapping[str, Any]) -> Html:
-    """Numbers and short texts of `metrics.json` as a table.
-
-    Args:
-        metrics: What it says.
-    """
+    """Numbers and short texts of `metrics.json` as a table."""
     rows = [(key.replace("_", " "), text) for key, value in metrics.items() if (text := _short(value))]
     return table_html(("metric", "value"), rows) if rows else Html()
 

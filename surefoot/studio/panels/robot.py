@@ -15,8 +15,6 @@ from surefoot.studio.panels.joints import Axis, JointSliders, with_value
 from surefoot.studio.scene import LAYERS, DragHandle, Overlays, closed, drag_choices
 from surefoot.words import counted
 
-__all__ = ["RobotPanel", "drive_table", "robot_facts"]
-
 _NOTHING = "(nothing)"
 _SLOW = {"volumes": "fitting collision volumes; this takes a while the first time"}
 
@@ -147,11 +145,7 @@ class RobotPanel:
         self._show_sliders()
 
     def take(self, robot: Robot) -> None:
-        """Sliders, frames and facts of a robot that is shown now.
-
-        Args:
-            robot: The robot.
-        """
+        """Sliders, frames and facts of a robot that is shown now."""
         tab = self._tab
         set_html(self._facts, robot_facts(robot))
         if self._sliders is not None:
@@ -196,22 +190,14 @@ class RobotPanel:
 
 
 def drive_table(robot: Robot) -> Html:
-    """Drives as a table.
-
-    Args:
-        robot: The robot.
-    """
+    """Drives as a table."""
     if not robot.drives:
         return Html("<p><i>This robot has no drives.</i></p>")
     return table_html(("joint", "torque", "speed", "gear", "rotor"), [_row(drive) for drive in robot.drives])
 
 
 def robot_facts(robot: Robot) -> Html:
-    """A robot in one line.
-
-    Args:
-        robot: The robot.
-    """
+    """A robot in one line."""
     ties = [
         counted(len(robot.contacts), "contact"),
         *([counted(len(robot.loops), "loop")] if robot.loops else []),

@@ -18,18 +18,12 @@ from surefoot.studio.panels.form import FormField, form_fields, override_text
 from surefoot.studio.panels.inputs import add_html, set_html
 from surefoot.studio.safety import OutsideError, inside
 
-__all__ = ["ScenarioPanel"]
-
 _AS_IT_IS = "(as in the scenario)"
 _OPEN = ("simulation", "motion", "controller")
 
 
 class ScenarioPanel:
-    """The part of the panel that is about scenarios.
-
-    Args:
-        tab: The tab.
-    """
+    """The part of the panel that is about scenarios."""
 
     def __init__(self, tab: Desk) -> None:
         self._tab = tab

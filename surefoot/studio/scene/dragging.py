@@ -12,8 +12,6 @@ from surefoot.robot import Robot
 from surefoot.studio.scene.limbs import Limb
 from surefoot.tasks import Contact, FramePose, FramePosition, Posture, Task
 
-__all__ = ["Dragging", "body_of_frame", "closed", "held_contacts", "placement_of_frame"]
-
 _LOCK = threading.Lock()  # compiled solvers are shared by all tabs that show the same robot
 _NEAR_GROUND = 0.02  # [m]
 
@@ -101,12 +99,7 @@ def closed(robot: Robot, q: Array, joint: str) -> Array:
 
 
 def body_of_frame(robot: Robot, frame: str) -> int:
-    """Index of the body that carries a link or contact surface.
-
-    Args:
-        robot: The robot.
-        frame: Its name.
-    """
+    """Index of the body that carries a link or contact surface."""
     return robot.body_of(frame if robot.model.existFrame(frame) else robot.contacts[frame].frame)
 
 

@@ -13,15 +13,9 @@ from surefoot.studio.scene.limbs import Limb, limbs_of
 from surefoot.studio.scene.poses import placement_of, wxyz_of
 from surefoot.studio.scene.stage import Stage
 
-__all__ = ["DragHandle", "drag_choices"]
-
 
 def drag_choices(robot: Robot) -> dict[str, Limb]:
-    """Frames that can be dragged, each with its limb: hands, feet, then the base.
-
-    Args:
-        robot: The robot.
-    """
+    """Frames that can be dragged, each with its limb: hands, feet, then the base."""
     standing = {robot.body_of(contact.frame) for contact in robot.contacts.values()}
 
     def rank(limb: Limb) -> tuple[bool, bool, int]:

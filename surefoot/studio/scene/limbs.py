@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from surefoot.report.scene import trunk_bodies
 from surefoot.robot import Robot
 
-__all__ = ["Limb", "limbs_of", "words"]
-
 _EMPTY_WORDS = {"joint", "link", "jnt"}
 
 
@@ -30,21 +28,13 @@ class Limb:
     end: str = ""
 
     def short(self, joint: str) -> str:
-        """The name of a joint without the words that all joints of the limb have.
-
-        Args:
-            joint: Name of a joint.
-        """
+        """The name of a joint without the words that all joints of the limb have."""
         own = [word for word in words(joint) if word not in self.shared]
         return " ".join(own or words(joint))
 
 
 def limbs_of(robot: Robot) -> tuple[Limb, ...]:
-    """Trunk and limbs in the order of the tree; a limb begins where it leaves the trunk, or the world.
-
-    Args:
-        robot: The robot.
-    """
+    """Trunk and limbs in the order of the tree; a limb begins where it leaves the trunk, or the world."""
     tree = robot.tree
     trunk = trunk_bodies(robot) & set(range(tree.n))
     roots = [i for i in range(tree.n) if i not in trunk and (tree.parents[i] < 0 or int(tree.parents[i]) in trunk)]
@@ -54,11 +44,7 @@ def limbs_of(robot: Robot) -> tuple[Limb, ...]:
 
 
 def words(name: str) -> tuple[str, ...]:
-    """The words of a name: `LeftHip_pitch_joint` is left, hip, pitch.
-
-    Args:
-        name: Of a joint or link.
-    """
+    """The words of a name: `LeftHip_pitch_joint` is left, hip, pitch."""
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     found = [word for word in re.split(r"[\s_./:-]+", split.lower()) if word]
     return tuple(word for word in found if word not in _EMPTY_WORDS) or tuple(found) or (name,)

@@ -15,8 +15,6 @@ from surefoot.studio.files import RobotStore
 from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage, body_node
 
-__all__ = ["LAYERS", "Overlays", "inertia_ellipsoid"]
-
 LAYERS = {
     "frames": "Frames",
     "inertias": "Inertias",
@@ -99,9 +97,10 @@ class Overlays:
             if found is None:
                 continue
             axes, R = found
+            x, y, z = (float(value) for value in axes)
             nodes.append(
                 self._stage.scene.add_icosphere(
-                    f"{body_node(i)}/inertia", 1.0, _VIOLET, opacity=0.45, scale=_triple(axes), wxyz=wxyz_of(R),
+                    f"{body_node(i)}/inertia", 1.0, _VIOLET, opacity=0.45, scale=(x, y, z), wxyz=wxyz_of(R),
                     position=robot.tree.coms[i], cast_shadow=False,
                 )
             )  # fmt: skip
@@ -193,8 +192,3 @@ def inertia_ellipsoid(mass: float, inertia: Array) -> tuple[Array, Array] | None
         return None
     R = R * np.array([1.0, 1.0, np.sign(np.linalg.det(R))])
     return np.sqrt(np.maximum(squares, 1e-6 * squares.max())), R
-
-
-def _triple(values: Array) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z

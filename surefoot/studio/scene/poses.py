@@ -9,8 +9,6 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 
-__all__ = ["Posed", "placement_of", "wxyz_of"]
-
 
 class Posed(Protocol):
     """Something in a scene with a pose."""
@@ -35,11 +33,7 @@ def wxyz_of(R: Array) -> Array:
 
 
 def placement_of(node: Posed) -> Array:
-    """T (4, 4) of something in a scene.
-
-    Args:
-        node: The thing.
-    """
+    """T (4, 4) of something in a scene."""
     w, x, y, z = (float(value) for value in node.wxyz)
     turn = pin.Quaternion(w, x, y, z)
     turn.normalize()

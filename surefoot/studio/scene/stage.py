@@ -7,14 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pinocchio as pin
 import viser
-from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.report import SceneMesh
 from surefoot.robot import Robot
 from surefoot.studio.scene.poses import wxyz_of
-
-__all__ = ["Stage", "body_node"]
 
 _SIDE = np.array([0.86, -1.0, 0.42])
 """Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
@@ -53,7 +50,12 @@ class Stage:
         scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(150, 160, 175), intensity=2.4)
         scene.add_light_directional("/light/front", intensity=1.6, position=(3.0, -2.0, 3.0), cast_shadow=False)
         scene.configure_fog(18.0, 40.0, color=(238, 241, 246))
-        scene.set_background_image(_sky(), format="png")
+        # A background that grows lighter towards the ground
+        share = np.linspace(0.0, 1.0, 64)[:, None, None]
+        top, bottom = np.array([205.0, 216.0, 230.0]), np.array([246.0, 248.0, 251.0])
+        scene.set_background_image(
+            np.broadcast_to(top + share * (bottom - top), (64, 4, 3)).astype(np.uint8), format="png"
+        )
         self.grid = scene.add_grid(
             "/grid", infinite_grid=True, cell_size=0.25, section_size=1.0, cell_color=(214, 220, 228),
             section_color=(176, 186, 200), cell_thickness=0.7, section_thickness=1.1, fade_distance=26.0,
@@ -61,11 +63,7 @@ class Stage:
         )  # fmt: skip
 
     def set_plain(self, plain: bool) -> None:
-        """Without shadows, or with them.
-
-        Args:
-            plain: Whether it is without.
-        """
+        """Without shadows, or with them."""
         self.scene.configure_default_lights(enabled=True, cast_shadow=not plain)
 
     def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
@@ -98,11 +96,7 @@ class Stage:
         return node, opacity
 
     def see_through(self, on: bool) -> None:
-        """The robot like glass, so that what is inside of it can be seen.
-
-        Args:
-            on: Whether it is.
-        """
+        """The robot like glass, so that what is inside of it can be seen."""
         for mesh, opacity in self._meshes:
             mesh.opacity = 0.35 if on else opacity
 
@@ -138,11 +132,7 @@ class Stage:
         return np.array(self._data.oMi[body + 1].homogeneous)
 
     def show_frames(self, shown: bool) -> None:
-        """The axes of the bodies: x red, y green, z blue.
-
-        Args:
-            shown: Whether to show them.
-        """
+        """The axes of the bodies: x red, y green, z blue."""
         length = 0.06 * self.size
         for body in self._bodies:
             body.axes_length, body.axes_radius, body.origin_radius = length, 0.035 * length, 0.07 * length
@@ -219,10 +209,3 @@ def _merged(meshes: tuple[SceneMesh, ...]) -> list[SceneMesh]:
         vertices = np.vstack([part.vertices for part in parts])
         out.append(SceneMesh(parts[0].link, body, vertices, faces, parts[0].colour))
     return out
-
-
-def _sky() -> NDArray[np.uint8]:
-    """A background that grows lighter towards the ground."""
-    share = np.linspace(0.0, 1.0, 64)[:, None, None]
-    top, bottom = np.array([205.0, 216.0, 230.0]), np.array([246.0, 248.0, 251.0])
-    return np.broadcast_to(top + share * (bottom - top), (64, 4, 3)).astype(np.uint8)

@@ -12,8 +12,6 @@ from surefoot.spatial import so3
 from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage
 
-__all__ = ["WorldNodes"]
-
 _GROUND, _OBSTACLE, _OBJECT = (203, 210, 219), (214, 96, 77), (91, 143, 217)
 _TOUCHABLE = (140, 201, 184)
 _EDGE = 8.0
@@ -22,11 +20,7 @@ _MOST_TRIANGLES = 4000
 
 
 class WorldNodes:
-    """What stands around the robot.
-
-    Args:
-        stage: The stage.
-    """
+    """What stands around the robot."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage

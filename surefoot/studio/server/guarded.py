@@ -25,8 +25,6 @@ from websockets.http11 import Request, Response
 from surefoot.errors import NotSupportedError
 from surefoot.studio.safety import names_of_host, request_is_ours
 
-__all__ = ["Pages", "guarded_server", "stop_quietly", "with_phone_sheet"]
-
 Pages = Callable[[str], Response | None]
 """From the path of a URL to a page of ours; None for those of viser."""
 _Answer = Callable[[ServerConnection, Request], Response | None]
@@ -132,7 +130,9 @@ def guarded_server(host: str, port: int, pages: Pages, token: str, frames: str =
             f"viser {viser.__version__} cannot be protected against foreign pages and scripts",
             next_step="install the version of viser that surefoot is locked to (`make install`)",
         )
-    _without_sharing(server)
+    # No tunnel to outside, whatever a client asks for
+    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
     return server
 
 
@@ -160,11 +160,7 @@ def _free_port(host: str, port: int) -> int:
 
 
 def stop_quietly(server: viser.ViserServer) -> None:
-    """Stop a server without its farewell on the terminal.
-
-    Args:
-        server: The server.
-    """
+    """Stop a server without its farewell on the terminal."""
     with redirect_stdout(StringIO()):
         server.stop()
 
@@ -244,12 +240,6 @@ def _has_known_scripts() -> bool:
     page = Path(viser.__file__).parent / "client" / "build" / "index.html"
     text = page.read_bytes() if page.is_file() else b""
     return text.count(_LOADER) == text.count(_MODULE) == 1
-
-
-def _without_sharing(server: viser.ViserServer) -> None:
-    """No tunnel to outside, whatever a client asks for."""
-    for message in (_messages.ShareUrlRequest, _messages.ShareUrlDisconnect):
-        server._websock_server.unregister_handler(message)
 
 
 def with_phone_sheet(page: bytes, nonce: str = "") -> bytes:

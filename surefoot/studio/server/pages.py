@@ -13,8 +13,6 @@ from surefoot.studio.files import report_of
 from surefoot.studio.safety import OutsideError
 from surefoot.studio.server.guarded import Pages
 
-__all__ = ["report_pages"]
-
 _POLICY = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
     "img-src data: blob:; worker-src blob:"

@@ -21,8 +21,6 @@ from surefoot.studio.server.guarded import guarded_server, stop_quietly
 from surefoot.studio.server.pages import report_pages
 from surefoot.studio.server.tab import Tab
 
-__all__ = ["Studio"]
-
 _BLUE = (32, 106, 190)
 
 

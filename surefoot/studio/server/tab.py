@@ -15,8 +15,6 @@ from surefoot.studio.jobs import Job, JobQueue
 from surefoot.studio.panels import Desk, JobsPanel, ReplayPanel, RobotPanel, ScenarioPanel
 from surefoot.studio.scene import Stage, WorldNodes
 
-__all__ = ["Tab"]
-
 
 class Tab(Desk):
     """One browser tab.
@@ -96,11 +94,7 @@ class Tab(Desk):
     # -- jobs ---------------------------------------------------------------------------------------------------
 
     def watch(self, job: Job) -> None:
-        """Show the robot of a job while it runs, and its result when it is done.
-
-        Args:
-            job: The job.
-        """
+        """Show the robot of a job while it runs, and its result when it is done."""
         self._replay_panel.pause()
         self._watched = job
         robot = self.store.get(job.robot)
@@ -113,11 +107,7 @@ class Tab(Desk):
         self._watched = None
 
     def show_result(self, job: Job) -> None:
-        """Load the run that a job has written.
-
-        Args:
-            job: The job.
-        """
+        """Load the run that a job has written."""
         self._watched = None
         if job.folder is not None:
             self._replay_panel.refresh()
