@@ -1,7 +1,8 @@
 """Crocoddyl's biped walk; run in an interpreter of its own: python crocoddyl_script.py FOLDER.
 
 Reads `job.json`: the robot, repeats, and, if our motion is to be judged, `motion.npz` with states xs and torques us.
-Writes `answer.json`: first state, numbers of the model, CPU times of the solves, iterations, cost; cost and defects of our motion.
+Writes `answer.json`: first state, numbers of the model, CPU times of the solves, iterations, cost; cost and defects of
+our motion.
 """
 
 # mypy: ignore-errors
