@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,9 @@ from bench.peers import run_outside
 from bench.timing import tell
 from surefoot.errors import NotSupportedError
 from surefoot.ocp import SolverOptions
-from surefoot.robot import load
+from surefoot.robot import Robot, load
 
-__all__ = ["compare_walks", "show_walks"]
+__all__ = ["compare_walks", "same_robot", "show_walks"]
 
 ROBOTS = ("talos_legs", "talos")
 _TOLERANCE, _BARRIER, _SECONDS = 1e-4, 1e-3, 600.0
@@ -47,7 +48,7 @@ def _walk(name: str, python: Path, folder: Path, repeats: int) -> list[Json]:
     robot = load(name)
     if list(robot.joint_names) != theirs["joints"]:
         raise NotSupportedError(f"`{name}` has other joints there", evidence={"joints": theirs["joints"]})
-    problem = walk_problem(robot.replace(home=np.array(theirs["q0"])))
+    problem = walk_problem(same_robot(robot, theirs))
     seconds, found = [], None
     for _ in range(repeats):
         cpu: list[float] = []
@@ -68,6 +69,17 @@ def _walk(name: str, python: Path, folder: Path, repeats: int) -> list[Json]:
         | {"iterations": theirs["iterations"]}
         | theirs["judged"],
     ]
+
+
+def same_robot(robot: Robot, theirs: Json) -> Robot:
+    """Our robot with the numbers of the peer's: its URDF has other rotors and feet.
+
+    Args:
+        robot: With the same joints.
+        theirs: First posture, armature, masses, centres of mass, inertias and placements.
+    """
+    parts = {name: np.array(theirs[name]) for name in ("armature", "masses", "coms", "inertias", "placements")}
+    return robot.replace(home=np.array(theirs["q0"]), tree=replace(robot.tree, **parts))
 
 
 def _outside(python: Path, folder: Path) -> Json:

@@ -1,7 +1,8 @@
 """Crocoddyl's biped walk; run in an interpreter of its own: python crocoddyl_script.py FOLDER.
 
 Reads `job.json`: the robot, repeats, and, if our motion is to be judged, `motion.npz` with states xs and torques us.
-Writes `answer.json`: first state, CPU times of the solves, iterations, cost; cost and defects of our motion.
+Writes `answer.json`: first state, numbers of the model, CPU times of the solves, iterations, cost; cost and defects of
+our motion.
 """
 
 # mypy: ignore-errors
@@ -67,6 +68,10 @@ def _main(folder):
     q0 = model.referenceConfigurations["half_sitting"].copy()
     x0 = np.concatenate([q0, np.zeros(model.nv)])
     found = {"q0": q0.tolist(), "joints": list(model.names)[1:], "version": crocoddyl.__version__}
+    bodies = [model.inertias[i] for i in range(1, model.njoints)]
+    found |= {"armature": model.armature.tolist(), "masses": [body.mass for body in bodies]}
+    found |= {"coms": [body.lever.tolist() for body in bodies], "inertias": [body.inertia.tolist() for body in bodies]}
+    found["placements"] = [model.jointPlacements[i].homogeneous.tolist() for i in range(1, model.njoints)]
     motion = f"{folder}/motion.npz"
     if os.path.exists(motion):
         data = np.load(motion)

@@ -18,6 +18,8 @@ from surefoot.ops import Array as AnyArray
 from surefoot.robot import Robot
 
 _LIFT = 0.2  # height of swinging feet, share of that of the centre of mass
+_SOFT = 0.15  # what 1 m/s of a landing foot costs, as an error of height [s]
+_GRIP = 0.8  # share of the friction that a trot uses; the rest is for landings
 _STAND = 0.3  # how long a trot stands first [s]
 _BOTH = 0.02  # time on four feet between steps [s]
 
@@ -45,7 +47,7 @@ def trot(
 ) -> Problem:
     """Stand, then trot for ever: repeats from the phase "first pair".
 
-    Footholds are free; the solver finds them. Only the height of swinging feet is led.
+    Footholds are free; the solver finds them. Only the height of swinging feet is led; they slow down before they land.
 
     Args:
         robot: A robot with four feet.
@@ -60,19 +62,19 @@ def trot(
     count = max(4, round((np.sqrt(height / gravity) if swing is None else swing) / step))
     both, before = max(1, round(_BOTH / step)), max(2, round(_STAND / step))
     free = dict.fromkeys(robot.contacts, (0, 1))
-    feet = [*first, *second]
-    problem.phase("stand", feet, before, before * step, free=free)
+    feet, grip = [*first, *second], _GRIP * min(surface.friction for surface in robot.contacts.values())
+    problem.phase("stand", feet, before, before * step, free=free, friction=grip)
     for name, pair in (("first pair", first), ("second pair", second)):
-        problem.phase(name, pair, count, count * step, free=free, transition="soft")
-        problem.phase(f"all after {name}", feet, both, both * step, free=free, transition="soft")
+        problem.phase(name, pair, count, count * step, free=free, transition="soft", friction=grip)
+        problem.phase(f"all after {name}", feet, both, both * step, free=free, transition="soft", friction=grip)
     cycle, ground = 2 * (count + both), {name: problem.phases[0].spots[name][2, 3] for name in feet}
     for k, (phase, pair) in enumerate((("first pair", second), ("second pair", first))):
 
         def led(t: float, begin: int = before + k * (count + both), z: float = float(ground[pair[0]])) -> Array:
             share = (round(t / step) - begin) % cycle / count
-            return np.array([z + _LIFT * height * np.sin(np.pi * min(share, 1.0)) ** 2])
+            return np.array([z + _LIFT * height * np.sin(np.pi * min(share, 1.0)) ** 2, _SOFT * min(share, 1.0) ** 3])
 
-        problem.cost(f"swing {k}", 2e4, _heights(pair), reference=led, phases=[phase], key=("heights", *pair))
+        problem.cost(f"swing {k}", 2e4, _swings(pair), reference=led, phases=[phase], key=("swings", *pair))
 
     def way(t: float) -> Array:
         return max(0.0, t - before * step) * np.asarray(speed, dtype=float)
@@ -130,9 +132,15 @@ def _base_speed(node: Node, reference: AnyArray) -> AnyArray:
     return node.dy[:6] - reference
 
 
-def _heights(feet: Sequence[str]) -> Callable[..., AnyArray]:
-    """Heights of contacts over a reference [m]."""
-    return lambda node, reference: ops.stack([node.placement(name)[2, 3] - reference[0] for name in feet])
+def _swings(feet: Sequence[str]) -> Callable[..., AnyArray]:
+    """Heights of contacts over a reference [m], and their velocities times a second one [s]."""
+
+    def rows(node: Node, reference: AnyArray) -> AnyArray:
+        heights = [node.placement(name)[2, 3] - reference[0] for name in feet]
+        speeds = [reference[1] * node.velocity(name, "local_world_aligned")[:3] for name in feet]
+        return ops.concatenate([ops.stack(heights), *speeds])
+
+    return rows
 
 
 def _diagonals(robot: Robot) -> tuple[list[str], list[str]]:

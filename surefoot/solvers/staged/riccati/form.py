@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
@@ -68,6 +69,7 @@ class Form:
         self.kept = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
         self._place_variables()
         self._place_rows()
+        self._place_matrix()
         self.cost_scale, self.row_scale = 1.0, np.ones(len(self.kept))
         if w is not None:
             self._measure(w)
@@ -153,31 +155,36 @@ class Form:
 
     def product(self, slopes: Slopes, w: Array) -> tuple[Array, Array]:
         """Jacobian times a vector: gaps and rows."""
-        s, p = self.sizes, w[self.shared]
-        gaps, rows = np.empty(s.gaps), np.empty(len(self.kept))
-        for k in range(s.stages):
-            z = np.concatenate([w[self.own[k]], p]) if len(p) else w[self.own[k]]
-            rows[self.stage_rows[k]] = slopes.rows[k] @ z
-            if k + 1 < s.stages:
-                gaps[self.gap[k]] = slopes.gaps[k] @ z - w[self.after[k]]
-        rows[self.end_rows] = slopes.ends @ w[s.end_block]
-        return gaps, rows
+        count, rows = self.sizes.gaps, np.empty(len(self.kept))
+        found = self._matrix(slopes) @ w
+        rows[self._order] = found[count:]
+        return found[:count] - w[self._after], rows
+
+    def _matrix(self, slopes: Slopes) -> sparse.csr_array:
+        """∂(F, c)/∂w with dense blocks: gaps, then rows stage by stage, then end rows; kept with the slopes."""
+        if "matrix" not in vars(slopes):
+            data = np.concatenate([part.ravel() for part in (*slopes.gaps, *slopes.rows, slopes.ends)])
+            shape = (len(self._ends_of_rows) - 1, self.sizes.variables)
+            vars(slopes)["matrix"] = sparse.csr_array((data, self._columns, self._ends_of_rows), shape=shape)
+        found: sparse.csr_array = vars(slopes)["matrix"]
+        return found
+
+    def _place_matrix(self) -> None:
+        """Columns and row ends of `_matrix`, and the numbers of its rows after the gaps."""
+        s = self.sizes
+        blocks = [(s.block(k), s.states[k + 1]) for k in range(s.stages - 1)]
+        blocks += [(s.block(k), len(self.stage_rows[k])) for k in range(s.stages)]
+        blocks.append((s.end_block, len(self.end_rows)))
+        widths = np.concatenate([np.full(count, len(columns)) for columns, count in blocks])
+        self._columns = np.concatenate([np.tile(columns, count) for columns, count in blocks])
+        self._ends_of_rows = np.concatenate([[0], np.cumsum(widths)])
+        self._order = np.concatenate([*self.stage_rows, self.end_rows])
+        self._after = np.concatenate([np.zeros(0, dtype=np.intp), *(np.r_[part] for part in self.after)])
 
     def transposed(self, slopes: Slopes, gaps: Array, rows: Array) -> Array:
         """Transposed Jacobian times multipliers of gaps and rows; zero for frozen variables."""
-        s = self.sizes
-        out = np.zeros(s.variables)
-        for k in range(s.stages):
-            part = rows[self.stage_rows[k]] @ slopes.rows[k]
-            own = s.states[k] + s.controls[k]
-            if k + 1 < s.stages:
-                part += gaps[self.gap[k]] @ slopes.gaps[k]
-                out[self.after[k]] -= gaps[self.gap[k]]
-            out[self.own[k]] += part[:own]
-            if s.parameters:
-                out[self.shared] += part[own:]
-        if len(self.end_rows):
-            np.add.at(out, s.end_block, rows[self.end_rows] @ slopes.ends)
+        out: Array = np.concatenate([gaps, rows[self._order]]) @ self._matrix(slopes)
+        out[self._after] -= gaps
         out[self.frozen] = 0.0
         return out
 

@@ -144,7 +144,7 @@ class InteriorPoint:
     def _boundary(self, distance: Array, step: Array) -> float:
         """Largest step length that keeps 1 − τ of all distances."""
         tau = max(_TAU, 1.0 - self.mu)
-        shrinking = step < 0.0
+        shrinking = step < -tau * distance  # others end inside
         return min(1.0, float((-tau * distance[shrinking] / step[shrinking]).min(initial=1.0)))
 
     def longest(self, v: Array, dv: Array) -> float:

@@ -14,7 +14,8 @@ from surefoot.solvers.staged.riccati.sweep import Sweep, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
-_REFINED, _REFINEMENTS = 1e-10, 3  # relative residual of the linear system, and steps to reach it
+_REFINED, _REFINEMENTS = 1e-7, 3  # relative residual of the linear system, and steps to reach it
+_STALLED = 0.1  # share of the residual that a step must not exceed for another one
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,13 @@ class Newton:
         dw, dgaps, dy, dt = self._solve(slope[: b.n], gaps, rows, slope[b.n :])
         self._shift = b.collect(b.sign * slope[b.n :] / self._slack)[1]
         size = max(1e-8, float(np.abs(slope).max(initial=0.0)), float(np.abs(gaps).max(initial=0.0)))
+        before = float(np.finfo(float).max)
         for _ in range(_REFINEMENTS):
             left, left_gaps, left_rows = self._left(dw, dgaps, dy, slope[: b.n], gaps, rows)
             worst = max(float(np.abs(part).max(initial=0.0)) for part in (left, left_gaps, left_rows))
-            if worst <= _REFINED * size or not np.isfinite(worst):
+            if worst <= _REFINED * size or not worst <= _STALLED * before:
                 break
+            before = worst
             more = self._solve(left, left_gaps, left_rows, np.zeros(len(dt)))
             dw, dgaps, dy, dt = (a + c for a, c in zip((dw, dgaps, dy, dt), more, strict=True))
         dv = np.concatenate([dw, dt])
