@@ -50,13 +50,13 @@ def squat(
     return problem
 
 
-def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float | None = None) -> Problem:
+def jump(robot: Robot, height: float = 0.1, density: float = 1.0, friction: float | None = None) -> Problem:
     """Jump on the spot: push off, fly, land inelastically, stand.
 
     Args:
         robot: The robot; it stands on its contacts at home.
         height: How far the centre of mass rises between take-off and apex [m].
-        step: About the length of an interval [s].
+        density: Number of intervals as a multiple of the usual one, which makes them 25 ms long.
         friction: Of the ground; that of the soles if None.
     """
     gravity = float(np.linalg.norm(robot.tree.gravity))
@@ -64,6 +64,7 @@ def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float
         raise NotSupportedError("without gravity nobody lands")
     flight = 2.0 * float(np.sqrt(2.0 * height / gravity))
     problem, feet = _standing(robot)
+    step = 0.025 / density
     count = max(4, round(flight / step))
     problem.phase("push", feet, max(8, round(0.5 / step)), (0.25, 0.5, 0.8), friction=friction)
     problem.phase("flight", (), count, (flight, flight, 1.3 * flight))
@@ -81,20 +82,20 @@ def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float
     return problem
 
 
-def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0.8, lift: float = 0.15) -> Problem:
+def bound(robot: Robot, length: float = 0.2, density: float = 1.0, grip: float = 0.8, lift: float = 0.15) -> Problem:
     """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
 
     Args:
         robot: A robot with two front and two hind feet.
         length: How far it comes [m].
-        step: About the length of an interval [s].
+        density: Number of intervals as a multiple of the usual one, which makes them 20 ms long.
         grip: Share of the friction that is used; the rest is for what the motion does not foresee.
         lift: How high feet rise in the air at least, share of the height of the centre of mass.
     """
     problem, feet = _standing(robot)
     if len(feet) != 4:
         raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
-    height = float(_com(robot)[2])
+    height, step = float(_com(robot)[2]), 0.02 / density
     places = robot.placements(robot.home)
     ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}
     order = sorted(feet, key=lambda name: ahead[name])
