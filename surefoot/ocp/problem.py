@@ -18,11 +18,13 @@ from pathlib import Path
 
 from surefoot import ops
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ocp.postures import VolumePair, near_volumes
+from surefoot.ocp.postures import near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, stages_of, transcribe
 from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, solve_staged
+
+_NEAR = 1e-3  # first barrier parameter where only rows were added to a problem that is solved
 
 
 class Problem(ProblemSpec):
@@ -93,16 +95,18 @@ class Problem(ProblemSpec):
             raise NotSupportedError(
                 "`solve_apart` looks for pairs on the robot as it is, without changes of its lengths"
             )
-        solution, kept = self.solve(solver, options, progress, start), set[VolumePair]()
-        for k in range(rounds):
+        solution = self.solve(solver, options, progress, start)
+        for _ in range(rounds):
             touching = {both for pairs in near_volumes(solution, 0.5 * margin).values() for both in pairs}
-            if not solution.success or not touching - kept:
+            if not solution.success or not touching - self.apart:
                 break
             for (a, b), pairs in near_volumes(solution, 2.0 * margin).items():
-                if new := [both for both in pairs if both not in kept]:
-                    self.keep_volumes_apart(f"{a}|{b}" + (f" {k + 1}" if k else ""), new, margin)
-                    kept |= set(new)
-            solution = self.solve(solver, options, progress, solution)
+                if new := [both for both in pairs if both not in self.apart]:
+                    count = sum(block.name.startswith(f"apart {a}|{b}") for block in self.blocks)
+                    self.keep_volumes_apart(f"{a}|{b}" + (f" {count + 1}" if count else ""), new, margin)
+            near = options or SolverOptions()
+            near = replace(near, barrier=min(near.barrier or _NEAR, _NEAR))
+            solution = self.solve(solver, near, progress, solution)
         return solution
 
     def export_c(self, path: str | Path) -> tuple[str, ...]:

@@ -222,6 +222,7 @@ class ProblemSpec(Timeline):
         self.weights: dict[str, float] = {}
         self.references: dict[str, Reference] = {}
         self.bounds: dict[str, tuple[Array, Array]] = {}
+        self.apart: set[VolumePair] = set()
         self.parameters: dict[str, tuple[float, float, float]] = {}
         self.path: Callable[[float], ArrayLike] | None = None
         self.motion: Trajectory | None = None
@@ -348,6 +349,7 @@ class ProblemSpec(Timeline):
             margin: [m].
             phases: Where; everywhere if None.
         """
+        self.apart |= set(volumes)
         block, lower = distance_block(self.robot, self._new(f"apart {name}"), volumes, number(margin, "margin"))
         self.add_rows(replace(block, phases=self._phases(phases)), lower)
 

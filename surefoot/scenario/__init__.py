@@ -7,7 +7,7 @@ from surefoot.scenario.registry import imported
 if TYPE_CHECKING:
     from surefoot.scenario.build import build_world, load_robot
     from surefoot.scenario.catalogue import describe, names, read_scenario, resolved_scenario, scenario_text
-    from surefoot.scenario.formulations import compare_formulations
+    from surefoot.scenario.formulations import compare_formulations, compare_nodes
     from surefoot.scenario.methods import compare_methods
     from surefoot.scenario.metrics import metrics_of
     from surefoot.scenario.outcome import RunResult, run_folder
@@ -23,6 +23,7 @@ __all__ = [
     "build_world",
     "compare_formulations",
     "compare_methods",
+    "compare_nodes",
     "describe",
     "load_robot",
     "metrics_of",
@@ -38,7 +39,7 @@ __all__ = [
 _MODULES = {
     "build": ("build_world", "load_robot"),
     "catalogue": ("describe", "names", "read_scenario", "resolved_scenario", "scenario_text"),
-    "formulations": ("compare_formulations",),
+    "formulations": ("compare_formulations", "compare_nodes"),
     "methods": ("compare_methods",),
     "metrics": ("metrics_of",),
     "outcome": ("RunResult", "run_folder"),

@@ -45,6 +45,7 @@ LONG = {
     "ocp-walk",
     "overstep",
     "overstep-elastic",
+    "overstep-high",
     "mpc-stand",
     "mpc-trot",
     "mpc-centroidal",

@@ -114,3 +114,21 @@ def study_swingup(
     from surefoot.cli.study.optimal import study_swingup_command
 
     return study_swingup_command(nodes, guesses, json)
+
+
+@study.command(name="study-nodes")
+def study_nodes(
+    scenario: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Scenario with an optimal-control motion.")],
+    robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
+    density: Annotated[
+        list[float] | None, typer.Option(help="Multiple of the usual number of nodes; repeatable.", min=0.2, max=20.0)
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; repeatable.")
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Solve a motion with more and more nodes, and audit what it does between them."""
+    from surefoot.cli.study.optimal import study_nodes_command
+
+    return study_nodes_command(scenario, robot, density or (0.5, 1.0, 2.0), overrides or (), json)

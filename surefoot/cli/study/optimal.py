@@ -1,9 +1,10 @@
-"""`surefoot study-walk` and `surefoot study-swingup`: the studies of Koch, beside what he reports."""
+"""`surefoot study-walk` and `study-swingup`: the studies of Koch, beside what he reports; `study-nodes`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +151,39 @@ def _show_swingup(rows: Sequence[Any], study: Sequence[Any], tried: dict[str, li
     for name, runs in tried.items():
         print(f"\n{name}: {len({r.optimum for r in runs if r.converged})} optima from {len(runs)} random guesses: "
               + ", ".join(f"{r.cost:.4f}" if r.converged else "not converged" for r in runs))  # fmt: skip
+
+
+def study_nodes_command(
+    scenario: str, robot: str | None, densities: Sequence[float], overrides: Sequence[str], as_json: bool
+) -> int:
+    """Solve a motion with more and more nodes and print what happens between them.
+
+    Args:
+        scenario: Name or file.
+        robot: Another robot, or None.
+        densities: Multiples of the usual number of nodes.
+        overrides: `key=value` texts.
+        as_json: Print JSON.
+
+    Returns:
+        0 if all runs converged, else 1.
+    """
+    from surefoot.scenario import compare_nodes
+
+    with progress("nodes") as tell:
+        runs = compare_nodes(scenario, robot, overrides, densities, tell)
+    if as_json:
+        print(json.dumps([asdict(run) for run in runs], indent=1))
+    else:
+        kinds = [name for name in runs[0].beyond if any(run.beyond.get(name, 0.0) > 0.0 for run in runs)]
+        rows = [
+            (str(run.nodes), "yes" if run.converged else "no", str(run.iterations), f"{run.objective:.5g}",
+             *(f"{run.beyond[name]:.2g}" if name in run.beyond else "–" for name in kinds))
+            for run in runs
+        ]  # fmt: skip
+        _print(("nodes", "converged", "iterations", "cost", *kinds), rows)
+        print("By how much limits and balances are exceeded between nodes at most; others hold everywhere.")
+    return 0 if all(run.converged for run in runs) else 1
 
 
 def _print(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -16,6 +16,7 @@ from surefoot.robot import Robot
 
 _SHARE = 0.03  # m: border of the soles that does not carry
 _ROOM = 0.03  # distance from position limits, which a follower needs [rad]
+_SHOCK = 0.005  # of m √(g z): feet land at some 0.3 m/s
 _FAR = 10.0  # m: bound on the height of the centre of mass where it does not matter
 
 
@@ -50,20 +51,24 @@ def squat(
     return problem
 
 
-def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float | None = None) -> Problem:
-    """Jump on the spot: push off, fly, land inelastically, stand.
+def jump(
+    robot: Robot, height: float = 0.1, density: float = 1.0, friction: float | None = None, shock: float = _SHOCK
+) -> Problem:
+    """Jump on the spot: push off, fly, land, stand.
 
     Args:
         robot: The robot; it stands on its contacts at home.
         height: How far the centre of mass rises between take-off and apex [m].
-        step: About the length of an interval [s].
+        density: Number of intervals as a multiple of the usual one, which makes them 25 ms long.
         friction: Of the ground; that of the soles if None.
+        shock: Largest normal impulse on a foot as it lands, share of m √(g z).
     """
     gravity = float(np.linalg.norm(robot.tree.gravity))
     if gravity == 0.0:
         raise NotSupportedError("without gravity nobody lands")
     flight = 2.0 * float(np.sqrt(2.0 * height / gravity))
     problem, feet = _standing(robot)
+    step = 0.025 / density
     count = max(4, round(flight / step))
     problem.phase("push", feet, max(8, round(0.5 / step)), (0.25, 0.5, 0.8), friction=friction)
     problem.phase("flight", (), count, (flight, flight, 1.3 * flight))
@@ -76,25 +81,30 @@ def jump(robot: Robot, height: float = 0.1, step: float = 0.025, friction: float
             f"clearance {name}", blocks.height_rows(surface), 0.0, phases=["flight"],
             key=("height", name, np.asarray(surface.corners).tobytes()),
         )  # fmt: skip
+    _land(problem, shock)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
 
 
-def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0.8, lift: float = 0.15) -> Problem:
+def bound(
+    robot: Robot, length: float = 0.2, density: float = 1.0, grip: float = 0.8, lift: float = 0.15,
+    shock: float = _SHOCK,
+) -> Problem:  # fmt: skip
     """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
 
     Args:
         robot: A robot with two front and two hind feet.
         length: How far it comes [m].
-        step: About the length of an interval [s].
+        density: Number of intervals as a multiple of the usual one, which makes them 20 ms long.
         grip: Share of the friction that is used; the rest is for what the motion does not foresee.
         lift: How high feet rise in the air at least, share of the height of the centre of mass.
+        shock: As for `jump`.
     """
     problem, feet = _standing(robot)
     if len(feet) != 4:
         raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
-    height = float(_com(robot)[2])
+    height, step = float(_com(robot)[2]), 0.02 / density
     places = robot.placements(robot.home)
     ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}
     order = sorted(feet, key=lambda name: ahead[name])
@@ -115,9 +125,21 @@ def bound(robot: Robot, length: float = 0.2, step: float = 0.02, grip: float = 0
     problem.end(q)
     for name in feet:
         _rise(problem, name, ["flight"] if name in hind else ["hind push", "flight"], lift * height)
+    _land(problem, shock)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
+
+
+def _land(problem: Problem, shock: float) -> None:
+    """Feet land slowly: normal impulses are limited, and friction limits the others."""
+    robot = problem.robot
+    scale = robot.mass * float(np.sqrt(np.linalg.norm(robot.tree.gravity) * _com(robot)[2]))
+    for foot in robot.contacts:
+        problem.constrain(
+            f"shock {foot}", lambda node, foot=foot: node.wrenches[foot][2:3] / scale, upper=shock, at="impact",
+            phases=["land"], key=("shock", foot, scale),
+        )  # fmt: skip
 
 
 def _rise(problem: Problem, foot: str, phases: Sequence[str], height: float) -> None:

@@ -25,8 +25,10 @@ HEIGHT, DISTANCE = "obstacle height", "obstacle distance"
 """Free parameters: height of the obstacle, and where its middle is ahead of the robot's first place [m]."""
 _LIFT = 0.2  # how far soles rise in the first problem [m]
 _RISE = 0.2  # share of a swing in which soles rise to `ground`, and in which they come down
-_NEAR = 0.02  # first barrier parameter of the second problem
+_NEAR = (0.02, 1e-3)  # first barrier parameters of the second problem and of those after it
+_REACHED = 1e-3  # by how much a height may be missed [m]
 _LOW = 0.05  # height of the obstacle from which it grows [m]
+_RUNGS = (0.2, 0.12)  # height of the second problem, and by how much it grows from problem to problem [m]
 _TIMES = {"shift": (0.4, 0.7, 1.5), "lead": (0.6, 1.3, 2.5), "straddle": (0.3, 0.4, 1.2), "trail": (0.6, 1.3, 2.5)}
 _TIMES["settle"] = (0.5, 0.8, 1.0)
 
@@ -103,7 +105,9 @@ def solve_overstep(
     options: SolverOptions | None = None,
     progress: Progress | None = None,
 ) -> Solution:
-    """Solve in steps: soles that are lifted over time, then the obstacle, then bodies kept apart (Koch, 8.2.4).
+    """Solve in steps: soles that are lifted over time, a low obstacle, bodies kept apart, then higher and higher ones.
+
+    Koch, 8.2.4 and 10.1. The ladder ends at the height of the task, or at the highest that the robot can do.
 
     Args:
         robot: A biped with flat feet.
@@ -116,8 +120,14 @@ def solve_overstep(
     first = overstep(robot, task, is_first=True).solve(solver, options, progress)
     if not first.success:
         return first
-    near = options if options.barrier is not None else replace(options, barrier=_NEAR)
-    return overstep(robot, task).solve_apart(solver, near, progress, start=first)
+    problem, solution, barrier = overstep(robot, task), first, options.barrier or _NEAR[0]
+    low, rung = problem.parameters[HEIGHT][0], _RUNGS[0]
+    while True:
+        problem.parameter(HEIGHT, low, min(rung, task.height), low)
+        solution = problem.solve_apart(solver, replace(options, barrier=barrier), progress, start=solution)
+        if not solution.success or rung >= task.height or solution.parameters[HEIGHT] < rung - _REACHED:
+            return solution
+        barrier, rung = _NEAR[1], rung + _RUNGS[1]
 
 
 def step_sizes(solution: Solution) -> dict[str, float]:

@@ -42,13 +42,16 @@ class PlannedWholeBody(Planned, WholeBodyFollower):
         self.plan = plan
 
 
-def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None = None) -> Problem:
+def problem_of(
+    table: MotionTable, robot: Robot, formulation: Formulation | None = None, density: float = 1.0
+) -> Problem:
     """The problem of a motion.
 
     Args:
         table: The `[motion]` table.
         robot: The robot.
         formulation: Another formulation than the table's.
+        density: Number of intervals as a multiple of the usual one.
     """
 
     def given(**names: str) -> dict[str, Any]:
@@ -59,19 +62,19 @@ def problem_of(table: MotionTable, robot: Robot, formulation: Formulation | None
         case "swingup":
             own = Formulation(table.dynamics or "forward", table.integrator or "rk4", table.control or "plc")
             form = formulation or own
-            return problems.swingup(
-                robot, formulation=form, **given(nodes="nodes", objective="objective", duration="duration")
-            )
+            count = 1 + round(density * ((table.nodes or 21) - 1))
+            return problems.swingup(robot, count, formulation=form, **given(objective="objective", duration="duration"))
         case "squat_fast":
             form = formulation or Formulation("inverse", table.integrator or "semi_implicit")
-            count = {} if table.nodes is None else {"intervals": table.nodes - 1}
-            return problems.squat(robot, formulation=form, **count, **given(depth="depth", duration="duration"))
+            count = round(density * ((table.nodes or 31) - 1))
+            return problems.squat(robot, intervals=count, formulation=form, **given(depth="depth", duration="duration"))
         case "jump":
-            return problems.jump(robot, **given(height="height"))
+            return problems.jump(robot, density=density, **given(height="height"))
         case "bound":
-            return problems.bound(robot, **given(length="length"))
+            return problems.bound(robot, density=density, **given(length="length"))
         case _:
-            return problems.walk_step(robot, **_walk_arguments(table))
+            single, double = (round(density * count) for count in (24, 8))
+            return problems.walk_step(robot, intervals=(single, double), **_walk_arguments(table))
 
 
 def _walk_arguments(table: MotionTable) -> dict[str, Any]:

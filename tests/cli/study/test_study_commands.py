@@ -7,11 +7,11 @@ import pytest
 
 from surefoot.cli.study.controllers import controllers_command
 from surefoot.cli.study.distribution import distribution_command
-from surefoot.cli.study.optimal import study_swingup_command, study_walk_command
+from surefoot.cli.study.optimal import study_nodes_command, study_swingup_command, study_walk_command
 from surefoot.cli.study.regions import regions_command
 from surefoot.cli.study.swing_up import swing_up_command
 from surefoot.cli.study.walkers import walkers_command
-from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
+from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 
 
 def test_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,6 +64,16 @@ def test_walks_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert max(costs["zmp free"], costs["frf"]) <= costs["fif"] * 1.001  # less is asked for
     assert "0.704" not in page.read_text(encoding="utf-8")  # duty factors are in percent
     assert "70.4%" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_more_nodes_leave_less_between_them(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ScenarioError, match="no motion that can be compared"):
+        study_nodes_command("stand", None, (1.0,), (), True)
+    assert study_nodes_command("squat-fast", "humanoid", (0.5, 1.0), (), True) == 0
+    coarse, fine = json.loads(capsys.readouterr().out)
+    assert (coarse["nodes"], fine["nodes"]) == (16, 31)
+    assert fine["beyond"]["momentum balance"] < 0.5 * coarse["beyond"]["momentum balance"]
 
 
 @pytest.mark.slow
