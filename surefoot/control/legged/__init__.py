@@ -1,7 +1,14 @@
 """Legged robots under whole-body control: feet, centre of mass and trunk; reach of the legs; flat poses."""
 
 from surefoot.control.legged.body import LeggedBody
-from surefoot.control.legged.legs import LegReach, leg_reach, posture_at_height, require_flat_feet
+from surefoot.control.legged.legs import (
+    LegReach,
+    foot_momenta,
+    leg_bodies,
+    leg_reach,
+    posture_at_height,
+    require_flat_feet,
+)
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import closest_inside, flat_pose, local, placement_of, turned, world, wrapped
 from surefoot.control.legged.replay import WholeBodyFollower
@@ -14,6 +21,8 @@ __all__ = [
     "WholeBodyFollower",
     "closest_inside",
     "flat_pose",
+    "foot_momenta",
+    "leg_bodies",
     "leg_reach",
     "local",
     "placement_of",

@@ -14,12 +14,22 @@ from surefoot.ik import solve
 from surefoot.robot import Anatomy, Foot, Robot
 from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
 
-__all__ = ["LegLimits", "LegReach", "leg_reach", "posture_at_height", "require_flat_feet"]
+__all__ = [
+    "LegLimits",
+    "LegReach",
+    "foot_momenta",
+    "leg_bodies",
+    "leg_reach",
+    "posture_at_height",
+    "require_flat_feet",
+]
 
-_STRAIGHT = 0.94  # share of its full length to which a leg is used
+_STRAIGHT = 0.97  # share of its full length to which a leg is used
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
+_AWAY, _RAISED = 0.25, 0.1  # how far from the hips and how high swinging feet are looked at, shares of the leg length
+_NEWTON, _LARGEST = 20, 0.3  # steps to such a posture, and the largest change of a joint in each [rad]
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
 
 
@@ -34,6 +44,7 @@ class LegReach:
         home: Height of the centre of mass over the soles [m].
         apart: Distance of the feet [m].
         recoil: Moment about the centre of mass over the weight, for an acceleration of the swinging foot [m/(m/s²)].
+        recoil_slope: By how much it changes with the place of the foot ahead of the hips [1/(m/s²)].
     """
 
     length: float
@@ -42,6 +53,7 @@ class LegReach:
     home: float
     apart: float
     recoil: float = 0.0
+    recoil_slope: float = 0.0
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
@@ -75,7 +87,7 @@ class LegLimits:
 
     def __init__(self, robot: Robot, foot: Foot, margin: float) -> None:
         tree = robot.tree
-        joints = [k for k in _leg_bodies(robot, foot) if tree.nq_of(k) == tree.nv_of(k) == 1]
+        joints = [k for k in leg_bodies(robot, foot) if tree.nq_of(k) == tree.nv_of(k) == 1]
         self._entries, self._rows = [int(tree.q_index[k]) for k in joints], [int(tree.v_index[k]) for k in joints]
         lower, upper = robot.limits.lower[self._entries], robot.limits.upper[self._entries]
         spare = np.minimum(margin, 0.25 * (upper - lower))
@@ -107,27 +119,57 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
     frames = robot.placements(home)
     soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
     apart = max((float(np.linalg.norm(a - b)) for a in soles for b in soles), default=0.0)
-    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, _recoil(robot, anatomy))
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    away = _AWAY * length
+    below, behind, front = (
+        -float(np.mean([momentum[1] for momentum in foot_momenta(robot, anatomy.feet, moved)])) / weight
+        for moved in ((0.0, 0.0), (-away, _RAISED * length), (away, _RAISED * length))
+    )
+    slope = (front - behind) / (2.0 * away)
+    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, below, slope)
 
 
-def _recoil(robot: Robot, anatomy: Anatomy) -> float:
-    """Angular momentum about the centre of mass over the weight, for a foot that moves ahead under a still trunk."""
-    model, data, home = robot.model, robot.model.createData(), np.array(robot.home)
-    momentum = np.array(pin.computeCentroidalMap(model, data, home))[3:]
-    pin.computeJointJacobians(model, data, home)
-    found = []
-    for foot in anatomy.feet:
-        leg = _leg_bodies(robot, foot)
+def foot_momenta(robot: Robot, feet: Sequence[Foot], moved: Sequence[float] = (0.0, 0.0)) -> list[Array]:
+    """(3,) by foot: angular momentum about the centre of mass, for a foot that moves ahead under a still trunk [kg m].
+
+    Its components are those about the axis ahead, the one to the left, and the vertical.
+
+    Args:
+        robot: The robot, at home.
+        feet: Its feet.
+        moved: How far the foot is ahead of its place, and over it [m].
+    """
+    model, data, found = robot.model, robot.model.createData(), []
+    for foot in feet:
+        q, leg = np.array(robot.home), leg_bodies(robot, foot)
         columns = [int(robot.tree.v_index[body]) + k for body in leg for k in range(robot.tree.nv_of(body))]
-        J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
-        ahead = np.append((robot.placements(home)[foot.link] @ foot.placement)[:2, 0], 0.0)
-        rates = np.linalg.lstsq(J, np.append(ahead, np.zeros(3)), rcond=1e-3)[0]
-        found.append(float(np.cross(momentum[:, columns] @ rates, ahead)[2]))
-    return float(np.mean(found)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))
+        ahead = np.append((robot.placements(q)[foot.link] @ foot.placement)[:2, 0], 0.0)
+        pin.forwardKinematics(model, data, q)
+        start, change = data.oMi[leg[0] + 1].copy(), moved[0] * ahead + [0.0, 0.0, moved[1]]
+        for _ in range(_NEWTON if any(moved) else 1):
+            pin.computeJointJacobians(model, data, q)
+            at = data.oMi[leg[0] + 1]
+            J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
+            rates = np.linalg.lstsq(J, np.append(ahead, np.zeros(3)), rcond=1e-3)[0]
+            momentum = np.array(pin.computeCentroidalMap(model, data, q))[3:, columns]
+            turn = at.rotation @ pin.log3(at.rotation.T @ start.rotation)
+            step = np.zeros(robot.nv)
+            step[columns] = np.linalg.lstsq(
+                J, np.append(start.translation + change - at.translation, turn), rcond=1e-3
+            )[0]
+            q = pin.integrate(model, q, np.clip(step, -_LARGEST, _LARGEST))
+        axes = np.array([ahead, np.cross([0.0, 0.0, 1.0], ahead), [0.0, 0.0, 1.0]])
+        found.append(axes @ momentum @ rates)
+    return found
 
 
-def _leg_bodies(robot: Robot, foot: Foot) -> list[int]:
-    """Bodies from the ankle up to the first joint of a leg."""
+def leg_bodies(robot: Robot, foot: Foot) -> list[int]:
+    """Bodies from the ankle up to the first joint of a leg.
+
+    Args:
+        robot: The robot.
+        foot: At the end of the leg.
+    """
     tree, ankle = robot.tree, robot.body_of(foot.link)
     path = [ankle, *tree.ancestors(ankle)]
     trunk = robot.base_joint if robot.base_joint is not None else -1
@@ -145,7 +187,7 @@ def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
         NotSupportedError: A leg has fewer than six joints and a flat sole.
     """
     for foot in anatomy.feet:
-        count = sum(robot.tree.nv_of(body) for body in _leg_bodies(robot, foot))
+        count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))
         if count < 6 and all(robot.contacts[foot.contacts[0]].tied):
             raise NotSupportedError(
                 f"the legs of `{robot.name}` have {count} joints; on flat soles they cannot shift the weight",
@@ -182,7 +224,7 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
 
 def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float]:
     """Largest distance from the first joint of a leg to the ankle; heights of ankle, first joint and sole."""
-    tree, leg = robot.tree, _leg_bodies(robot, foot)
+    tree, leg = robot.tree, leg_bodies(robot, foot)
     ankle, hip = leg[0], leg[-1]
     data = robot.model.createData()
 

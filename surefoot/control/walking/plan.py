@@ -29,7 +29,14 @@ SHIFT = 0.12
 """Time to shift the weight before a step that catches the robot [s]."""
 _QUICKER, _SLOWER = 0.8, 1.2  # shares of the time on one foot
 _QUICKEST = 0.6  # … of a step that catches a robot that stands
-_PEAKS, _PEAK = (0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5), 10.0 / 3**0.5  # of the acceleration of a quintic over d/T²
+_LEAVES, _LANDS = 0.35, 0.4  # where the hips are as a foot leaves and lands, shares of its way from the support
+_PEAKS = 0.5 - 0.5 / 3**0.5, 0.5 + 0.5 / 3**0.5  # when the acceleration of a quintic is largest, shares of its duration
+_TIMES = np.array([0.0, 0.1, _PEAKS[0], 0.35, 0.5, 0.65, _PEAKS[1], 0.9, 1.0])
+_QUINTIC = (  # its position, rate and acceleration at these times, for a way of 1 in a time of 1
+    _TIMES**3 * (10.0 - 15.0 * _TIMES + 6.0 * _TIMES**2),
+    30.0 * _TIMES**2 * (1.0 - _TIMES) ** 2,
+    60.0 * _TIMES * (1.0 - _TIMES) * (1.0 - 2.0 * _TIMES),
+)
 
 
 class StepPlan:
@@ -65,7 +72,7 @@ class StepPlan:
         """(k, 2) support polygon."""
         self.is_adapted, self.is_capturable = False, True
         self._single = settings.single
-        self._recoil = legs.recoil
+        self._recoil = legs.recoil, legs.recoil_slope
         self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
 
     def _limits(self, legs: LegReach, quicker: float) -> StepLimits:
@@ -182,13 +189,26 @@ class StepPlan:
     def _swing_pieces(self, duration: float, zmp: Array, step: int = 0) -> list[ZmpPiece]:
         """Where the force on the centre of mass points to during a single support, by straight pieces.
 
-        The leg that swings forward turns the robot back: with a trunk that stays upright, the moment m g r moves this
-        point from the ZMP by r = −`LegReach.recoil` times the acceleration of the foot, that of a quintic.
+        The leg that swings forward turns the robot back: with a trunk that stays upright, L = −m g (c₀ + c₁ x) ẋ for a
+        foot x ahead of the hips, and the moment L̇ moves this point from the ZMP by −(c₀ + c₁ x) ẍ − c₁ ẋ²
+        (`LegReach.recoil`). The foot follows a quintic, the hips go on at a constant speed.
         """
-        way = self.coming[step][:2] - (self.other, np.zeros(4), *self.coming)[step][:2]
-        peak = self._recoil * _PEAK / duration**2 * way
-        times, places = (0.0, *_PEAKS, 1.0), (zmp, zmp - peak, zmp + peak, zmp)
-        return [ZmpPiece(duration * (times[k + 1] - times[k]), places[k], places[k + 1]) for k in range(len(times) - 1)]
+        start = (self.other, np.zeros(4), *self.coming)[step][:2]
+        support = (np.zeros(4), *self.coming)[step][:2]
+        end = self.coming[step][:2]
+        far = float(np.hypot(*(end - start)))
+        if far == 0.0:
+            return [ZmpPiece(duration, zmp, zmp)]
+        way = (end - start) / far
+        begin, hips = (share * float((place - support) @ way) for share, place in ((_LEAVES, start), (_LANDS, end)))
+        rate = (hips - begin) / duration
+        x = float((start - support) @ way) + far * _QUINTIC[0] - begin - rate * duration * _TIMES
+        v = far * _QUINTIC[1] / duration - rate
+        shift = -(self._recoil[0] + self._recoil[1] * x) * far * _QUINTIC[2] / duration**2
+        shift -= self._recoil[1] * (v * v - rate * rate)
+        places = zmp + shift[:, None] * way
+        lengths = duration * np.diff(_TIMES)
+        return [ZmpPiece(float(T), places[k], places[k + 1]) for k, T in enumerate(lengths)]
 
     def _over_steps(self, pieces: list[ZmpPiece]) -> DcmPlan:
         """The pieces of this phase and those of the steps ahead."""

@@ -1,17 +1,22 @@
-"""`SwingFoot`: the reference of a foot in the air, which follows a landing place that may move."""
+"""`SwingFoot`: the reference of a foot in the air, whose landing place may move. `ArmSwing`: arms against the legs."""
 
 from __future__ import annotations
 
 from math import pi, sqrt
 
 import numpy as np
+import pinocchio as pin
 
 from surefoot.arrays import Array
+from surefoot.control.legged import foot_momenta, leg_bodies
+from surefoot.control.whole_body import TaskHandle
+from surefoot.robot import Robot, anatomy
 
-__all__ = ["SwingFoot", "quintic_step"]
+__all__ = ["ArmSwing", "SwingFoot", "quintic_step"]
 
 _LAST = 0.04  # remaining time below which the foot no longer follows its landing place [s]
 _APEX = 0.5  # when the foot is highest, share of the swing
+_ARM_SHARE, _ARM_ANGLE = 0.7, 0.6  # of the yaw of the legs that arms take; largest angle of a joint for it [rad]
 _FALL = 2.0  # height over the square of the time in which a foot may come down [m/s²]: peaks of 12 m/s²
 
 
@@ -97,6 +102,11 @@ class SwingFoot:
             s[2] = (s[2][0] - self._landing_speed * dt, -self._landing_speed, 0.0)
 
     @property
+    def ahead(self) -> tuple[float, float, float]:
+        """x, its rate and the rate of that."""
+        return self._states[0]
+
+    @property
     def position(self) -> Array:
         """(4,) x, y, z, yaw."""
         return np.array([x[0] for x in self._states])
@@ -110,3 +120,48 @@ class SwingFoot:
     def acceleration(self) -> Array:
         """(4,)."""
         return np.array([x[2] for x in self._states])
+
+
+class ArmSwing:
+    """Lets the arms swing against the legs, so that the sole need not take their moment about the vertical.
+
+    Legs that pass each other at a speed ṡ have the angular momentum c ṡ about the vertical. A sole that takes its rate
+    by friction cannot have its centre of pressure near an edge at the same time (Caron, Pham and Nakamura 2015). The
+    joints beyond the torso follow s with the smallest angles that give them −c ṡ about the vertical and nothing about
+    other axes, as human walkers do (Herr and Popovic 2008). Robots without arms do nothing.
+
+    Args:
+        robot: A biped.
+        posture: The task of the posture, whose target is that about which the arms swing.
+        step: Largest distance of the feet along the way [m].
+    """
+
+    def __init__(self, robot: Robot, posture: TaskHandle, step: float) -> None:
+        tree, body = robot.tree, anatomy(robot)
+        self._posture, self._q = posture, np.array(posture.target)
+        self._left = [foot.side == "left" for foot in body.feet].index(True)
+        torso = robot.body_of(body.torso)
+        legs = {link for foot in body.feet for link in leg_bodies(robot, foot)}
+        single = [k for k in range(tree.n) if tree.nq_of(k) == tree.nv_of(k) == 1]
+        joints = [k for k in single if torso in tree.ancestors(k) and not legs & {k, *tree.ancestors(k)}]
+        self._entries, rows = [int(tree.q_index[k]) for k in joints], [int(tree.v_index[k]) for k in joints]
+        self._rows = np.searchsorted(np.setdiff1d(np.arange(robot.nv), robot.base_rows), rows)
+        A = np.array(pin.computeCentroidalMap(robot.model, robot.model.createData(), self._q))[3:, rows]
+        left, right = (foot_momenta(robot, body.feet)[k][2] for k in (self._left, 1 - self._left))
+        wanted = np.array([0.0, 0.0, -0.5 * _ARM_SHARE * (left - right)])
+        turns = np.linalg.lstsq(A, wanted, rcond=1e-2)[0]
+        room = np.minimum(robot.limits.upper - self._q, self._q - robot.limits.lower)[self._entries]
+        most = np.minimum(_ARM_ANGLE, 0.8 * np.maximum(room, 0.0))
+        self._turns = turns * float(np.min(most / np.maximum(np.abs(turns) * step, 1e-9), initial=1.0))
+
+    def lead(self, support: int, way: tuple[float, float, float]) -> None:
+        """Let the arms follow the foot that does not stand.
+
+        Args:
+            support: The foot that stands.
+            way: How far the other one is ahead of it [m], the rate and the acceleration of that.
+        """
+        x, rate, change = way if support != self._left else (-part for part in way)
+        self._posture.target[self._entries] = self._q[self._entries] + x * self._turns
+        self._posture.velocity[self._rows] = rate * self._turns
+        self._posture.acceleration[self._rows] = change * self._turns

@@ -22,7 +22,7 @@ from surefoot.control.legged import (
 from surefoot.control.walking.feedback import DcmFeedback
 from surefoot.control.walking.plan import AHEAD, SHIFT, StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
-from surefoot.control.walking.swing import SwingFoot
+from surefoot.control.walking.swing import ArmSwing, SwingFoot
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import distance_inside
@@ -33,6 +33,7 @@ __all__ = ["WalkingController"]
 
 STAND, DOUBLE, SWING = range(3)
 _STEP = 0.35  # step for which the default settings are made, share of the leg length
+_FAR = 0.5  # distance of the feet for which arms have room to swing, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
@@ -88,6 +89,7 @@ class WalkingController:
         self.steps, self.adapted_steps = 0, 0
         self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
+        self._arms = ArmSwing(robot, self.body["posture"], _FAR * legs.length)
         self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
         self._com = self.dcm = self.dcm_reference = self.zmp_reference = self.zmp = np.zeros(2)
 
@@ -267,14 +269,16 @@ class WalkingController:
     def _lead_feet(self, dt: float) -> None:
         plan, swing = self.ahead, self._swing
         here, there = plan.support, 1 - plan.support
-        shares, most = [0.0, 0.0], [np.inf, np.inf]
+        shares, most, way = [0.0, 0.0], [np.inf, np.inf], (float(plan.other[0]), 0.0, 0.0)
         if self.phase == SWING and swing is not None:
             swing.advance(dt, plan.coming[0], self._length - self._clock)
             yaw = plan.anchor[3]
             velocity, acceleration = turned(swing.velocity, yaw), turned(swing.acceleration, yaw)
             self.body.lead(there, world(plan.anchor, swing.position), velocity, acceleration)
+            way = swing.ahead
         else:
             shares[there] = plan.share_of_other(plan.reference(self._clock)[0])
+        self._arms.lead(here, way)
         shares[here] = 1.0 - shares[there]
         if self.phase == DOUBLE and self.steps and not self._hurry:
             most[here] = self.body.weight * (0.1 + 1.5 * self._clock / self.settings.ramp)

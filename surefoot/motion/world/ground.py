@@ -179,7 +179,9 @@ def blocks(
     cell, rise = number(cell, "cell", positive=True), number(rise, "rise", positive=True)
     heights = rise * (1.0 - np.random.default_rng(seed).random((nx, ny)))  # never 0
     return tuple(
-        GroundBox((cell, cell, z), placement(corner + [(i + 0.5) * cell, (j + 0.5) * cell, 0.5 * z]), friction)
+        GroundBox(
+            (cell, cell, z), placement(corner + np.array([(i + 0.5) * cell, (j + 0.5) * cell, 0.5 * z])), friction
+        )
         for (i, j), z in np.ndenumerate(heights)
     )
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
-from surefoot.control.legged import leg_reach
+from surefoot.control.legged import foot_momenta, leg_reach
 from surefoot.control.walking.plan import StepPlan
 from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
 from surefoot.robot import anatomy
@@ -25,7 +25,7 @@ def g1():
 def planned(robot, recoil=None) -> StepPlan:
     """A plan of three steps ahead, just after lift-off."""
     body, legs = anatomy(robot), leg_reach(robot, anatomy(robot))
-    legs = legs if recoil is None else replace(legs, recoil=recoil)
+    legs = legs if recoil is None else replace(legs, recoil=recoil, recoil_slope=0.0)
     plan = StepPlan(body.feet, [foot.sole for foot in body.feet], WalkSettings(), legs, OMEGA)
     side = -1.0 if plan.sides[0] == "left" else 1.0
     plan.stand_on(0, [np.zeros(4), np.array([-0.3, 0.24 * side, 0.0, 0.0])])
@@ -54,23 +54,57 @@ def test_the_leg_that_swings_moves_the_force_back_then_ahead(g1):
         assert plan.reference(t)[0] == pytest.approx(middle, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["g1", "talos", "humanoid", "icub"])
-def test_recoil_is_the_angular_momentum_of_a_foot_that_moves_ahead(name):
+def test_a_leg_that_is_heavier_behind_turns_the_force_ahead_in_mid_swing(g1):
+    """−L̇ of L = (c₀ + c₁ x) ẋ by finite differences; 0 at the ends, where the hips alone move."""
+    body, legs = anatomy(g1), replace(leg_reach(g1, anatomy(g1)), recoil=0.004, recoil_slope=-0.007)
+    plan = StepPlan(body.feet, [foot.sole for foot in body.feet], WalkSettings(), legs, OMEGA)
+    plan.stand_on(0, [np.zeros(4), np.array([-0.3, 0.0, 0.0, 0.0])])
+    plan.coming = [np.array([0.3, 0.0, 0.0, 0.0])]
+    plan.lift_off(0.6, np.array([-0.3, 0.0, 0.0, 0.0]))
+    hips = np.array([-0.3 * 0.35, 0.3 * 0.4])
+    rate = float(np.diff(hips)[0]) / 0.6
+
+    def momentum(t: float) -> float:
+        s = t / 0.6
+        foot = -0.3 + 0.6 * s**3 * (10.0 - 15.0 * s + 6.0 * s * s)
+        speed = 0.6 * 30.0 * s**2 * (1.0 - s) ** 2 / 0.6
+        return (0.004 - 0.007 * (foot - hips[0] - rate * t)) * (speed - rate)
+
+    for share in (0.1, 0.35, 0.5, 0.65, 0.9):
+        t, h = 0.6 * share, 1e-5
+        wanted = -(momentum(t + h) - momentum(t - h)) / (2.0 * h) - 0.007 * rate**2
+        assert plan.reference(t)[0][0] == pytest.approx(wanted, abs=1e-6)
+    assert plan.reference(0.3)[0][0] > 0.01
+    assert plan.reference(0.0)[0][0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "moved"),
+    [("g1", (0.0, 0.0)), ("g1", (-0.15, 0.08)), ("talos", (0.0, 0.0)), ("humanoid", (0.0, 0.0)), ("icub", (0.0, 0.0))],
+)
+def test_recoil_is_the_angular_momentum_of_a_foot_that_moves_ahead(name, moved):
     """Against the momentum that Pinocchio has for a leg of which two postures are a small step apart."""
     robot = sf.load(name)
     foot, model = anatomy(robot).feet[0], robot.model
     data, q, h = model.createData(), np.array(robot.home), 1e-3
     place = robot.placements(q)[foot.link]
     ahead = (place @ foot.placement)[:3, 0]
-    target = place.copy()
-    target[:3, 3] += h * ahead
     base = robot.tree.body_names[robot.base_joint]
     still = sf.tasks.FramePose(base, robot.placements(q)[base], name="base")
-    found = sf.ik.solve(robot, [sf.tasks.FramePose(foot.link, target, name="foot"), still], q)
-    v = pin.difference(model, q, found.q) / h
+
+    def moved_by(way):
+        target = place.copy()
+        target[:3, 3] += way
+        return sf.ik.solve(robot, [sf.tasks.FramePose(foot.link, target, name="foot"), still], q).q
+
+    start = np.array([0.0, 0.0, moved[1]]) + moved[0] * ahead
+    q = moved_by(start)
+    v = pin.difference(model, q, moved_by(start + h * ahead)) / h
     moment = np.cross(pin.computeCentroidalMomentum(model, data, q, v).angular, ahead)[2]
-    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    assert leg_reach(robot, anatomy(robot)).recoil == pytest.approx(moment / weight, rel=0.1)
+    assert -foot_momenta(robot, anatomy(robot).feet, moved)[0][1] == pytest.approx(moment, rel=0.1)
+    if not any(moved):
+        weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+        assert leg_reach(robot, anatomy(robot)).recoil == pytest.approx(moment / weight, rel=0.1)
 
 
 def test_small_steps_are_not_worth_it(g1):
