@@ -10,6 +10,7 @@ import pinocchio as pin
 from surefoot.errors import one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
+from surefoot.motion.world import GroundLaw, Pivot
 from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
@@ -18,6 +19,7 @@ from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, Wo
 __all__ = ["build_ground", "build_world", "missing_ground"]
 
 _TOLERATED_DEPTH = 0.005  # [m]
+_MOTIONS: dict[str, type[GroundLaw] | type[Pivot]] = {"law": GroundLaw, "pivot": Pivot}
 
 
 def build_world(table: WorldTable, robot: Robot) -> World:
@@ -81,7 +83,7 @@ def _depth_at_home(robot: Robot) -> float:
 
 def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
-    keys = {"kind", "position", "yaw", "rpy", "near"}
+    keys = {"kind", "position", "yaw", "rpy", "near", "motion"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     match table.kind:
         case "plane":
@@ -91,7 +93,9 @@ def _ground(table: GroundTable, robot: Robot | None) -> list[Ground]:
             pose = placement(table.position or (0.0, 0.0, 0.0), pin.rpy.rpyToMatrix(*turn))
             if table.near is not None and robot is not None:
                 pose = _near(table.near, robot) @ pose
-            return [GroundBox(pose=pose, **given)]
+            moves = None if table.motion is None else table.motion.model_dump(exclude_none=True, exclude={"kind"})
+            motion = None if table.motion is None or moves is None else _MOTIONS[table.motion.kind](**moves)
+            return [GroundBox(pose=pose, motion=motion, **given)]
         case "stairs":
             return list(stairs(**given))
         case "height_field":

@@ -17,7 +17,7 @@ from surefoot.sim.native.kernels import SUMMED
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.touch import FREE
 
-__all__ = ["BalanceBook", "contact_wrench", "touches_of"]
+__all__ = ["BalanceBook", "contact_slip", "contact_wrench", "touches_of"]
 
 _LEAK = 0.1  # share of the energy turned over that may be missing
 _LEAST_LEAK = 1e-2  # [J/kg] that may always be missing: a millimetre of height
@@ -148,6 +148,16 @@ def contact_wrench(mover: Mover, name: str) -> Array:
     force = mover.record["force"][rows]
     moment = row_cross(mover.record["point"][rows] - origin, force).sum(axis=0)
     return np.concatenate([force.sum(axis=0) @ axes, moment @ axes])
+
+
+def contact_slip(mover: Mover, name: str) -> float:
+    """Slip distance [m] of a loaded contact surface since the reset.
+
+    Args:
+        mover: The robot.
+        name: The contact surface.
+    """
+    return float(mover.sums[SUMMED + _surface(mover.robot, name)[1]])
 
 
 @functools.lru_cache(maxsize=512)
