@@ -46,7 +46,8 @@ class BalanceBook:
         """Take the arrays of the physics, which are others after its model changed."""
         mj, data = self._physics.mj, self._physics.data
         self._scratch = mujoco.MjData(mj)
-        self._damping = np.diag(mj.dof_damping) + _tendon_damping(mj)
+        implicit = self._physics.dt * mj.jnt_stiffness[mj.dof_jntid]  # springs of joints act with h v in advance
+        self._damping = np.diag(mj.dof_damping + implicit) + _tendon_damping(mj)
         self._is_damped = bool(self._damping.any())
         self._armature = mj.dof_armature[:, None] * self._translation
         self._has_rotors = bool(self._armature.any())
