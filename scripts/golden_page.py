@@ -9,8 +9,19 @@ import numpy as np
 
 import surefoot as sf
 from surefoot.contact import yaw_bounds
-from surefoot.contact.distribution import Stance, distribute, linkage_matrix
+from surefoot.contact.distribution import (
+    LoopLimb,
+    Stance,
+    arm_allocation,
+    distribute,
+    grasp_description,
+    linkage_matrix,
+    stance_of,
+)
 from surefoot.control.classic import torso_twist
+from surefoot.ik.singular import consistent_motion
+from surefoot.kinematics import Configuration
+from surefoot.motion import Quintic
 from surefoot.reduced import capture_zmp, critical_horizon, natural_frequency, pendulum_state, regulator_poles
 from surefoot.reduced.models import regulator_gains, wheel_region
 from surefoot.reduced.strategies import ANTICIPATED, SURPRISED, accommodate_impact, ankle_hip
@@ -64,6 +75,9 @@ def rows() -> list[Row]:
         _cones,
         _stepping,
         _behaviours,
+        _kinematics,
+        _cooperation,
+        _motions,
     )
     return [row for part in parts for row in part()]
 
@@ -140,6 +154,8 @@ def _stepping() -> Iterator[Row]:
     omega = natural_frequency(0.242)
     yield Row("7.4.3 †", "T_X at z = 0.242 m [s]", 0.157, 1.0 / omega, 5e-4)
     yield Row("7.4.3 †", "e^{−T_step / T_X}, 0.5 s", 0.0414, exp(-0.5 * omega), 5e-5)
+    for time, printed in ((-0.25, 0.204), (0.05, 1.375), (-0.05, 0.727)):
+        yield Row("7.4.3 †", f"e^{{t / T_X}}, t = {time:g} s", printed, exp(time * omega), 1e-3)
     remark = "printed as ω in 1/s; it is T_X in s, and of z = 0.279 m"
     yield Row("7.7.2", "ω_X, z = 0.242 m [1/s]", 0.169, omega, None, remark)
     cmp = capture_zmp(np.array([70.8, -25.2]) * 1e-3, np.array([124.9, 0.0]) * 1e-3, omega, 0.2) * 1e3
@@ -172,3 +188,60 @@ def _behaviours() -> Iterator[Row]:
     achieved = torso_twist("resolved_momentum", robot).achieved
     remark = "the book: twist not achieved; ours: half of it"
     yield Row("5.8.3", "torso twist ±10°, `resolved_momentum`: share achieved", 0, achieved, None, remark)
+
+
+def _kinematics() -> Iterator[Row]:
+    motion = consistent_motion([[0.0, 0.0], [2.0, 1.0]], [1.0, 0.0])  # two links of 1 m, stretched along x
+    rates = np.asarray(motion[0])
+    yield Row("(2.25) †", "stretched 2R arm, path along it: θ̇₂ / θ̇₁", -2, rates[1] / rates[0], 1e-12)
+    yield Row("(2.25) †", "the same: speed along the path", 0, motion[1], 1e-12)
+    robot = sf.load("small-humanoid", base="floating")
+    upright = np.array(robot.home)
+    upright[7:] = np.clip(0.0, robot.limits.lower[7:], robot.limits.upper[7:])
+    stance = stance_of(robot)
+    assert stance.jacobian is not None
+    body = Configuration(robot, upright)
+    for name in stance.names:
+        J = np.asarray(body.contact_jacobian(name))[:, 6:]
+        yield Row("2.5", f"rank of the stretched leg at `{name}`", 5, np.linalg.matrix_rank(J, 1e-6), 0.0)
+    C = stance.map
+    free = C.shape[1] - np.linalg.matrix_rank(C)
+    yield Row("3.5", "internal wrenches in double stance", 6, free, 0.0)
+    yield Row(
+        "3.5.2",
+        "their count by the virtual linkage, 3 p + pairs",
+        7,
+        len(grasp_description(stance.points, stance.com)) - 6,
+        0.0,
+    )
+    four = Stance(tuple("abcd"), np.array([[0.1, 0.1, 0.0], [0.1, -0.1, 0.0], [0.4, 0.2, 0.9], [0.4, -0.2, 0.8]]),
+                  np.array([0.1, 0.0, 0.5]), 7.0, np.full(4, 0.5))  # fmt: skip
+    yield Row("3.5", "internal wrenches of four rough contacts", 18, 24 - np.linalg.matrix_rank(four.map), 0.0)
+
+
+def _cooperation() -> Iterator[Row]:
+    three = 3.0 * arm_allocation(3, [([0], [1]), ([1], [2])])
+    for (row, column), printed in {(0, 1): -4, (1, 1): 2, (0, 2): -2, (2, 2): 4}.items():
+        yield Row("(6.70)", f"3 U, three arms, entry {row + 1}, {column + 1}", printed, three[row, column], 1e-12)
+    two = arm_allocation(4, [([0], [1]), ([2], [3]), ([0, 1], [2, 3])])
+    for (row, column), printed in {(0, 0): 0.25, (0, 1): -1, (0, 3): -0.5, (3, 3): 0.5}.items():
+        yield Row("(6.74)", f"U, two robots, entry {row + 1}, {column + 1}", printed, two[row, column], 1e-12)
+    pairs = [([2 * k], [2 * k + 1]) for k in range(4)]
+    eight = arm_allocation(8, [(range(4), range(4, 8)), ([0, 1], [2, 3]), ([4, 5], [6, 7]), *pairs])
+    for (row, column), printed in {(0, 0): 0.125, (0, 1): -0.25, (0, 2): -0.5, (7, 7): 1.0}.items():
+        yield Row("(6.80)", f"U, four robots, entry {row + 1}, {column + 1}", printed, eight[row, column], 1e-12)
+    left = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    right = np.array([[0.0, 0.0, -1.0], [0.0, -1.0, 0.0], [-1.0, 0.0, 0.0]])
+    for kind, rank in (("soft_finger", 6), ("rough_point", 5)):
+        fingers = [
+            LoopLimb(np.zeros((6, 1)), np.array([x, 0.0, 0.0]), kind, R) for x, R in ((-0.1, left), (0.1, right))
+        ]
+        G = np.hstack([np.vstack([f.basis[:3], f.basis[3:] + np.cross(f.point, f.basis[:3].T).T]) for f in fingers])
+        yield Row("(6.22)", f"rank of the grasp of a box by two of `{kind}`", rank, np.linalg.matrix_rank(G), 0.0)
+
+
+def _motions() -> Iterator[Row]:
+    gripper = Quintic.at_rest(0.0, 0.03, 2.0)
+    for k, printed in ((3, 0.0375), (4, -0.028125), (5, 0.005625)):
+        yield Row("8.4.7 †", f"gripper 30 mm in 2 s: a{'₀₁₂₃₄₅'[k]}", printed, gripper.coefficients[k], 1e-12)
+    yield Row("8.4.7 †", "its largest speed [m/s]", 0.0281, gripper.sample(1.0)[1], 5e-5)

@@ -15,7 +15,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import ShapeError
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.feasibility.case import Case, Tolerances
 from surefoot.feasibility.clearance import check_collisions, missing_shapes_note, unjudged_notes
 from surefoot.feasibility.efforts import Efforts, efforts_of
@@ -75,7 +75,10 @@ def audit(
 
     Raises:
         ShapeError: The motion does not fit the robot, or has only one sample.
+        NotSupportedError: Some of the ground moves.
     """
+    if world is not None and world.moving:
+        raise NotSupportedError("the audit takes ground for resting, and some of it moves", next_step="omit the audit")
     model = robot if isinstance(robot, Robot) else load(robot)
     given = _read(motion, model)
     case = _case(given, model, world, tolerances or Tolerances())

@@ -11,10 +11,24 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion import Command, Ground, State
+from surefoot.motion import Command, Ground, State, World
 from surefoot.robot import Robot
 from surefoot.sim.drives import Actuation, DrivenJoints, ideal_drives
 from surefoot.sim.measured import Balance, Touches
+
+
+def refuse_moving(world: World | None, ground: Sequence[Ground]) -> None:
+    """Refuse to replace ground where some of it moves, before or after.
+
+    Args:
+        world: The world; None for empty space.
+        ground: What would be in its place.
+
+    Raises:
+        NotSupportedError: Some of it moves.
+    """
+    if world is not None and (world.moving or World(ground=tuple(ground)).moving):
+        raise NotSupportedError("ground that moves cannot be replaced", next_step="give the world all it needs")
 
 
 @runtime_checkable

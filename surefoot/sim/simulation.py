@@ -22,6 +22,7 @@ from surefoot.sim.participant import PARTS, Participant
 from surefoot.sim.recorder import Recorder
 from surefoot.sim.sensors import Sensors, SensorSettings
 from surefoot.sim.settings import Settings
+from surefoot.spatial import se3
 
 ENGINES = {
     "mujoco": ("convex_pieces", "progress"),
@@ -309,6 +310,7 @@ class Simulation:
             Channel("energy.residual", "J", None, lambda: self._balance.energy_residual),
             Channel("momentum.residual", "N s", 3, lambda: self._balance.momentum_residual),
         ]
+        out += _ground_channels(self.engine)
         for k, participant in enumerate(self.participants):
             own = participant.channels(self.engine, self._player.force[k])
             if self._drifts[k] is not None:
@@ -349,6 +351,16 @@ def _too_late(events: Sequence[Event], end: float) -> list[str]:
     """Notes on events that never happen, because the run ends [s] before them."""
     times = [(type(event).__name__, getattr(event, "time", -np.inf)) for event in events]
     return [f"{name} at {time:g} s: the run ends before, at {end:g} s" for name, time in times if time >= end]
+
+
+def _ground_channels(engine: PhysicsEngine) -> list[Channel]:
+    """Poses (7,) of the pieces of ground that move, where the engine has such."""
+    places = getattr(engine, "ground_places", dict)
+
+    def pose(k: int) -> Any:
+        return se3.to_pose(places()[k])
+
+    return [Channel(f"ground.{k}.pose", "m | 1", 7, partial(pose, k)) for k in places()]
 
 
 def _listed(given: Any, kind: type) -> list[Any]:

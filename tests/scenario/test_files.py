@@ -49,7 +49,10 @@ LONG = {
     "mpc-stand",
     "mpc-trot",
     "mpc-centroidal",
-}  # plan for seconds before they begin; each has tests of its own
+    "moving-floor",
+    "balance-board",
+    "impact-accommodation",
+}  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
     "swing-over": 0.05,  # of 91 J that go through the drives of a quick swing; half of it with half the step

@@ -13,7 +13,9 @@ from surefoot.contact.distribution.duality import (
     limb_statics,
     weighted_inverse,
 )
+from surefoot.contact.distribution.loops import LoopLimb, LoopStatics, arm_allocation, loop_statics
 from surefoot.contact.distribution.methods import METHODS, distribute, hand_tracking, internal_part
+from surefoot.contact.distribution.posture import RestPosture, rest_posture
 from surefoot.contact.distribution.stance import Stance, stance_of
 from surefoot.contact.distribution.virtual_linkage import grasp_description, linkage_matrix
 
@@ -22,7 +24,11 @@ __all__ = [
     "METHODS",
     "DistributionRow",
     "LimbStatics",
+    "LoopLimb",
+    "LoopStatics",
+    "RestPosture",
     "Stance",
+    "arm_allocation",
     "compare_distributions",
     "contact_bases",
     "distribute",
@@ -32,6 +38,8 @@ __all__ = [
     "internal_part",
     "limb_statics",
     "linkage_matrix",
+    "loop_statics",
+    "rest_posture",
     "stance_of",
     "weighted_inverse",
 ]

@@ -14,10 +14,12 @@ from surefoot.contact.distribution import distribute
 from surefoot.control.classic.body import StandingBody, standing_body
 from surefoot.control.static_balance import standing_contacts
 from surefoot.errors import NotSupportedError
-from surefoot.motion import Command, State
+from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
 
 __all__ = ["ClassicController", "ClassicGains"]
+
+_LEANING = 0.5  # [s]
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class ClassicGains:
         contact: Damping of contact velocities [1/s].
         dcm: Gain of the DCM over ω.
         momentum: Damping of angular momentum [1/s].
+        base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
+        lean: Where the CoM shall be from its start [m]; it goes there within the first 0.5 s.
     """
 
     com: tuple[float, float] = (60.0, 15.0)
@@ -39,6 +43,8 @@ class ClassicGains:
     contact: float = 20.0
     dcm: float = 2.0
     momentum: float = 5.0
+    base_schedule: tuple[tuple[float, float, float], ...] = ()
+    lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 class ClassicController(ABC):
@@ -73,6 +79,7 @@ class ClassicController(ABC):
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
         self.start = standing_body(robot, self._data, self.contacts, q, np.zeros(robot.nv))
         """Where it began."""
+        self._now, self._lean = 0.0, Quintic.at_rest(np.zeros(3), self.gains.lean, _LEANING)
 
     def command(self, t: float, state: State) -> Command:
         """The command in a state.
@@ -82,6 +89,7 @@ class ClassicController(ABC):
             state: The state.
         """
         body = standing_body(self.robot, self._data, self.contacts, np.array(state.q), np.array(state.v))
+        self._now = t
         return self.drives(body)
 
     def drives(self, body: StandingBody) -> Command:
@@ -102,9 +110,9 @@ class ClassicController(ABC):
         """
 
     def com_acceleration(self, body: StandingBody) -> Array:
-        """(3,) wanted: k_p (c₀ − c) − k_d ċ [m/s²]."""
-        stiffness, damping = self.gains.com
-        return np.asarray(stiffness * (self.start.com - body.com) - damping * body.com_velocity)
+        """(3,) wanted: k_p (c₀ − c) − k_d (ċ − ċ₀) [m/s²]."""
+        (stiffness, damping), (way, rate, _) = self.gains.com, self._lean.sample(self._now)
+        return np.asarray(stiffness * (self.start.com + way - body.com) - damping * (body.com_velocity - rate))
 
     def base_error(self, body: StandingBody) -> Array:
         """(3,) rotation vector to the wanted attitude, in world axes [rad]."""
@@ -113,6 +121,9 @@ class ClassicController(ABC):
     def base_acceleration(self, body: StandingBody) -> Array:
         """(3,) wanted angular acceleration [rad/s²]."""
         stiffness, damping = self.gains.base
+        if self.gains.base_schedule:
+            times, stiff, damp = np.array(self.gains.base_schedule).T
+            stiffness, damping = float(np.interp(self._now, times, stiff)), float(np.interp(self._now, times, damp))
         return np.asarray(stiffness * self.base_error(body) - damping * body.base @ body.v)
 
     def posture_acceleration(self, body: StandingBody) -> Array:

@@ -1,8 +1,9 @@
 """The world: ground pieces, obstacles, objects, friction, gravity."""
 
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField, blocks, stairs
+from surefoot.motion.world.moving import GroundLaw, Pivot
 from surefoot.motion.world.surfaces import SurfaceMotion, surface_motion
-from surefoot.motion.world.terrain import NOWHERE, contact_planes
+from surefoot.motion.world.terrain import NOWHERE, contact_planes, ground_under
 from surefoot.motion.world.touchable import TouchableSurface, is_exposed, touchable_surfaces
 from surefoot.motion.world.world import STANDARD_GRAVITY, MovableObject, Obstacle, World, in_world
 
@@ -11,15 +12,18 @@ __all__ = [
     "STANDARD_GRAVITY",
     "Ground",
     "GroundBox",
+    "GroundLaw",
     "GroundPlane",
     "HeightField",
     "MovableObject",
     "Obstacle",
+    "Pivot",
     "SurfaceMotion",
     "TouchableSurface",
     "World",
     "blocks",
     "contact_planes",
+    "ground_under",
     "in_world",
     "is_exposed",
     "stairs",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number, placement_matrix
 from surefoot.errors import ShapeError
+from surefoot.motion.world.moving import GroundLaw, Pivot
 from surefoot.robot import placement
 
 
@@ -46,13 +47,15 @@ class GroundBox:
 
     Args:
         size: Full edge lengths (x, y, z) [m].
-        pose: T_world_box of its centre, (4, 4).
+        pose: T_world_box of its centre, (4, 4); of one that moves, at rest.
         friction: Coulomb coefficient; None for that of the world.
+        motion: How it moves, if it does. Whoever does not know the time takes it for resting.
     """
 
     size: tuple[float, float, float]
     pose: Array = field(default_factory=placement)
     friction: float | None = None
+    motion: GroundLaw | Pivot | None = None
 
     def __post_init__(self) -> None:
         x, y, z = (

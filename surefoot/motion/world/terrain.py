@@ -47,18 +47,28 @@ def contact_planes(world: World, point: ArrayLike) -> Array:
         world: The world; its ground, its touchable obstacles and friction count.
         point: (n, 3) in world [m].
     """
+    return ground_under(world, point)[0]
+
+
+def ground_under(world: World, point: ArrayLike) -> tuple[Array, NDArray[np.int64]]:
+    """As `contact_planes`, and (n,) which piece of ground counts; those beyond the last are touchable, −1 is none.
+
+    Args:
+        world: The world.
+        point: (n, 3) in world [m].
+    """
     p = np.asarray(point, dtype=float).reshape(-1, 3)
     best = np.tile([0.0, 0.0, 1.0, NOWHERE, world.friction], (len(p), 1))
-    least = np.full(len(p), np.inf)
+    least, owner = np.full(len(p), np.inf), np.full(len(p), -1, dtype=np.int64)
     pieces = _with_roots(world)
-    for piece in pieces:
+    for k, piece in enumerate(pieces):
         normal, offset, here = _under(piece, p, pieces)
         height = np.sum(normal * p, axis=1) - offset
         nearer = here & (height < least)
-        least[nearer] = height[nearer]
+        least[nearer], owner[nearer] = height[nearer], k
         best[nearer, :3], best[nearer, 3] = normal[nearer], offset[nearer]
         best[nearer, 4] = world.friction if piece.friction is None else piece.friction
-    return best
+    return best, owner
 
 
 @lru_cache(maxsize=16)

@@ -14,6 +14,7 @@ from surefoot.arrays import Array, finite_array, number, only_keys, placement_ma
 from surefoot.errors import ShapeError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from surefoot.motion.world.ground import Ground, GroundBox, GroundPlane, HeightField
+from surefoot.motion.world.moving import GroundLaw, Pivot
 from surefoot.robot import Robot, placement
 from surefoot.robot.model import under_gravity
 
@@ -22,6 +23,7 @@ _SHAPES: dict[str, type] = {
     kind.__name__.lower(): kind for kind in (Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere)
 }
 _GROUNDS: dict[str, type] = {"plane": GroundPlane, "box": GroundBox, "height_field": HeightField}
+_MOTIONS: dict[str, type] = {"law": GroundLaw, "pivot": Pivot}
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +110,11 @@ class World:
         nothing = np.full(np.broadcast_shapes(np.shape(x), np.shape(y)), -np.inf)
         return np.max([nothing, *(piece.height(x, y) for piece in self.ground)], axis=0)
 
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """Indices of the pieces of ground that move."""
+        return tuple(k for k, x in enumerate(self.ground) if isinstance(x, GroundBox) and x.motion is not None)
+
     def friction_at(self, x: float, y: float) -> float:
         """Coulomb coefficient of the highest ground at world x, y [m]."""
         if not self.ground:
@@ -148,6 +155,8 @@ def _listed(value: Any, what: str) -> Sequence[Any]:
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, GroundLaw | Pivot):
+        return _write(value, _MOTIONS)
     return value.tolist() if isinstance(value, np.ndarray) else list(value) if isinstance(value, tuple) else value
 
 
@@ -171,6 +180,8 @@ def _read(data: Any, kinds: Mapping[str, type], what: str) -> Any:
     required = [item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING]
     only_keys(data, ("kind", *_fields(kind)), f"{what} of kind `{data['kind']}`", required)
     values = {name: tuple(v) if _is_flat(v) else v for name, v in data.items() if name != "kind"}
+    if kind is GroundBox and "motion" in values:
+        values["motion"] = _read(values["motion"], _MOTIONS, "motion of a ground box")
     if kind is Mesh and "points" in values:
         values["points"] = finite_array(values["points"], (None, 3), "points of a mesh")
     return _checked_shape(kind(**values)) if kinds is _SHAPES else kind(**values)

@@ -84,7 +84,8 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
             return controller(scenario.balance, robot, q)
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
-            return controller(given.get("method", "operational_space"), robot, q, dt)
+            method = given.pop("method", "operational_space")
+            return controller(method, robot, q, dt, imported("surefoot.control.classic:ClassicGains")(**given))
         case "mpc":
             return controller(scenario.mpc or MpcTable(), robot, q)
         case "swing_up":

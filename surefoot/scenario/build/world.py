@@ -11,7 +11,7 @@ from surefoot.errors import one_of
 from surefoot.gait import StepLimits
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
-from surefoot.motion.world import blocks
+from surefoot.motion.world import GroundLaw, Pivot, blocks
 from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
@@ -21,6 +21,7 @@ __all__ = ["build_ground", "build_world", "missing_ground"]
 
 _LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
 _TOLERATED_DEPTH = 0.005  # [m]
+_MOTIONS: dict[str, type[GroundLaw] | type[Pivot]] = {"law": GroundLaw, "pivot": Pivot}
 
 
 def build_world(table: WorldTable, robot: Robot, seed: int = 0) -> World:
@@ -91,7 +92,7 @@ def _depth_at_home(robot: Robot) -> float:
 
 def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
-    keys = {"kind", "position", "yaw", "rpy", "near"}
+    keys = {"kind", "position", "yaw", "rpy", "near", "motion"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
     given |= {key: np.multiply(scale, given[key]).tolist() for key in _LENGTHS & given.keys()}
     match table.kind:
@@ -102,7 +103,9 @@ def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) ->
             pose = placement(scale * np.array(table.position or (0.0, 0.0, 0.0)), pin.rpy.rpyToMatrix(*turn))
             if table.near is not None and robot is not None:
                 pose = _near(table.near, robot) @ pose
-            return [GroundBox(pose=pose, **given)]
+            moves = None if table.motion is None else table.motion.model_dump(exclude_none=True, exclude={"kind"})
+            motion = None if table.motion is None or moves is None else _MOTIONS[table.motion.kind](**moves)
+            return [GroundBox(pose=pose, motion=motion, **given)]
         case "stairs":
             return list(stairs(**given))
         case "height_field":

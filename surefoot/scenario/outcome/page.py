@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import hypot
 
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.motion import Log, World
+from surefoot.geometry import Box
+from surefoot.motion import GroundBox, Log, MovableObject, World
 from surefoot.report import EventMark, Evidence, Plot, Verdict, motion_plots, report_page
 from surefoot.robot import Robot
 from surefoot.scenario.build import build_event, build_ground
@@ -16,6 +18,7 @@ from surefoot.scenario.outcome.files import RunRecord, scenario_toml
 from surefoot.scenario.schema import EventTable
 from surefoot.sim import Payload, Push
 from surefoot.sim.native import with_friction, with_ground
+from surefoot.spatial import se3
 
 __all__ = ["evidence_of_run", "page_of_run"]
 
@@ -52,6 +55,7 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         *_of_constraints(log),
         *_of_balance(log),
     )
+    shown, moved = _with_moving_ground(world, log)
     return Evidence(
         title=f"{metrics['scenario']} · {metrics['robot']}",
         robot=robot,
@@ -59,7 +63,8 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         q=log["q"],
         subtitle=run.scenario.description,
         verdict=Verdict(str(metrics["verdict"]), metrics["verdict"] == "passed", "run"),
-        world=world,
+        world=shown,
+        objects=moved,
         v=log["v"],
         wrenches=wrenches,
         plots=plots,
@@ -103,6 +108,17 @@ def _mark(table: EventTable, robot: Robot, log: Log, q: Array) -> EventMark:
     end = last if table.duration is None else min(table.time + table.duration, last)
     link = event.link if isinstance(event, Payload) else table.link
     return EventMark(name, table.time, end, link or "")
+
+
+def _with_moving_ground(world: World | None, log: Log) -> tuple[World | None, dict[str, Array]]:
+    """The world with moving pieces of ground as objects, and their placements (n, 4, 4)."""
+    if world is None or not world.moving:
+        return world, {}
+    pieces = {k: piece for k, piece in enumerate(world.ground) if k in world.moving and isinstance(piece, GroundBox)}
+    boards = [MovableObject(f"ground {k}", Box(piece.size), 1.0, piece.pose) for k, piece in pieces.items()]
+    moved = {f"ground {k}": np.array([se3.from_pose(row) for row in log[f"ground.{k}.pose"]]) for k in pieces}
+    still = tuple(piece for k, piece in enumerate(world.ground) if k not in pieces)
+    return replace(world, ground=still, objects=(*world.objects, *boards)), moved
 
 
 def _later(world: World | None, log: Log, events: Sequence[EventTable]) -> list[tuple[int, World]]:

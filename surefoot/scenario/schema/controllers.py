@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema.kinds import KindTable, Positive, Time, Vector
+from surefoot.scenario.schema.kinds import KindTable, NotNegative, Pair, Positive, Time, Vector
 from surefoot.scenario.table import Table
 
 __all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
@@ -79,6 +79,10 @@ class ControllerTable(KindTable):
         trust: Share of a measurement in the estimate.
         gains: Stiffness of the pole's turn and height, and of the cart's feed.
         method: Which classic controller; `surefoot compare-controllers` names them.
+        com: Stiffness and damping of the centre of mass of a classic controller [1/s²], [1/s].
+        base_schedule: Times [s] with stiffness and damping of its base [1/s²], [1/s], linear in between.
+        momentum: Its damping of angular momentum [1/s].
+        lean: How far it moves the centre of mass in the first 0.5 s, in world axes [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -112,7 +116,7 @@ class ControllerTable(KindTable):
         "follow_body": set(),
         "walk": set(),
         "balance": set(),
-        "classic": {"method"},
+        "classic": {"method", "com", "base_schedule", "momentum", "lean"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
         "mpc": set(),
@@ -151,3 +155,7 @@ class ControllerTable(KindTable):
     trust: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
     gains: Vector | None = None
     method: str | None = None
+    com: Pair | None = None
+    base_schedule: list[Vector] | None = None
+    momentum: NotNegative | None = None
+    lean: Vector | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from surefoot.scenario.schema.balance import BalanceTable
 from surefoot.scenario.schema.controllers import ControllerTable
@@ -15,7 +15,7 @@ from surefoot.scenario.schema.planning import PlannerTable
 from surefoot.scenario.schema.receding import MpcTable
 from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
-from surefoot.scenario.table import Table
+from surefoot.scenario.table import Table, complaint
 
 __all__ = [
     "AuditTable",
@@ -223,3 +223,10 @@ class Scenario(Table):
     simulation: SimulationTable = SimulationTable()
     events: list[EventTable] = []
     audit: AuditTable = AuditTable()
+
+    @model_validator(mode="after")
+    def _no_audit_on_moving_ground(self) -> Self:
+        if self.audit.kind != "none" and any(piece.motion is not None for piece in self.world.ground):
+            why = 'the audit takes ground for resting; where it moves, use audit.kind = "none"'
+            raise complaint("audit", self.audit.kind, why)
+        return self

@@ -6,13 +6,59 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, Strict, model_validator
 
-from surefoot.scenario.schema.kinds import Edges, Friction, KindTable, Positive, Vector
+from surefoot.scenario.schema.kinds import Edges, Friction, KindTable, NotNegative, Positive, Time, Vector
 from surefoot.scenario.table import Table, complaint
 
-__all__ = ["GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
+__all__ = ["GroundMotionTable", "GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
 
 Blocks = Annotated[int, Field(ge=1, le=30)]
 Acceleration = Annotated[float, Field(ge=-1000.0, le=1000.0)]
+
+
+class GroundMotionTable(KindTable):
+    """`[world.ground.motion]`: how a box of ground moves.
+
+    Args:
+        kind: Whether what stands on it moves it.
+        translation: Amplitude of a sine, in world [m].
+        rotation: Amplitude of a sine, a rotation vector in world [rad].
+        frequency: Of the sine, which grows within its first period [Hz].
+        start: Beginning of the sine [s].
+        times: Of keyframes; from one to the next the box moves from rest to rest [s].
+        translations: At the keyframes [m].
+        rotations: At the keyframes, rotation vectors [rad].
+        mass: Of the board [kg].
+        axis: Of the pivot, in the axes of the box.
+        point: On that axis, from the box's centre [m].
+        stiffness: Of the pivot's spring [N m/rad].
+        damping: Of the pivot [N m s/rad].
+        angle: At the start [rad].
+    """
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "law": "by a law over time, whatever stands on it",
+        "pivot": "a board that tilts about an axis, under a spring, a damper and its load",
+    }
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "law": {"translation", "rotation", "frequency", "start", "times", "translations", "rotations"},
+        "pivot": {"mass", "axis", "point", "stiffness", "damping", "angle"},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {"pivot": {"mass"}}
+
+    kind: Literal["law", "pivot"]
+    translation: Vector | None = None
+    rotation: Vector | None = None
+    frequency: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
+    start: Time | None = None
+    times: list[Time] | None = None
+    translations: list[Vector] | None = None
+    rotations: list[Vector] | None = None
+    mass: Positive | None = None
+    axis: Vector | None = None
+    point: Vector | None = None
+    stiffness: NotNegative | None = None
+    damping: NotNegative | None = None
+    angle: float | None = None
 
 
 class GroundTable(KindTable):
@@ -28,6 +74,7 @@ class GroundTable(KindTable):
         yaw: Rotation of the box about z [rad].
         rpy: Orientation of the box in place of `yaw`, for slopes: roll, pitch and yaw about the world axes [rad].
         near: Contact surface of the robot from which, at home, position and yaw count, x to where the robot looks.
+        motion: How the box moves; default: it rests.
         steps: Number of steps.
         rise: Height of a step, or largest height of blocks [m].
         run: Depth of a step [m].
@@ -49,7 +96,7 @@ class GroundTable(KindTable):
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "plane": {"point", "normal"},
-        "box": {"size", "position", "yaw", "rpy", "near"},
+        "box": {"size", "position", "yaw", "rpy", "near", "motion"},
         "stairs": {"steps", "rise", "run", "width", "start"},
         "height_field": {"heights", "cell", "origin"},
         "blocks": {"count", "cell", "rise", "origin", "seed"},
@@ -70,6 +117,7 @@ class GroundTable(KindTable):
     yaw: float | None = None
     rpy: Vector | None = None
     near: str | None = None
+    motion: GroundMotionTable | None = None
     steps: Annotated[int, Field(ge=1, le=1000)] | None = None
     rise: Positive | None = None
     run: Positive | None = None

@@ -23,7 +23,9 @@ class BalanceBook:
     the account is exact, else of second order in h. Implicit gains work with the force that acted, [sim.drive].
 
     What acts from outside along a direction is the generalised force along the translation of everything that moves:
-    contacts, ties to the world, damping and friction of the base; forces within cancel (d'Alembert's principle).
+    contacts, ties to the world, damping and friction of the base; forces within cancel (d'Alembert's principle). Ground
+    that moves by a law is outside: what it gives is work of the contacts. A board on a pivot counts for the energy, not
+    for the momentum.
 
     Work and impulses are summed every step; energy and momentum are computed when asked for.
 
@@ -34,7 +36,7 @@ class BalanceBook:
 
     def __init__(self, physics: Physics, actuators: Actuators) -> None:
         self._physics, self._actuators = physics, actuators
-        self._translation, self._free = _translation(physics.mj, physics.scene.models)
+        self._translation, self._free = _translation(physics.mj, physics.scene.models, physics.ground.driven)
         self._bind()
         self.reset()
 
@@ -42,11 +44,13 @@ class BalanceBook:
         """Take the arrays of the physics, which are others after its model changed."""
         mj, data = self._physics.mj, self._physics.data
         self._scratch = mujoco.MjData(mj)
-        self._damping = np.diag(mj.dof_damping) + _tendon_damping(mj)
+        implicit = self._physics.dt * mj.jnt_stiffness[mj.dof_jntid]  # springs of joints act with h v in advance
+        self._damping = np.diag(mj.dof_damping + implicit) + _tendon_damping(mj)
         self._is_damped = bool(self._damping.any())
         self._armature = mj.dof_armature[:, None] * self._translation
         self._has_rotors = bool(self._armature.any())
-        self._mass = float(mj.body_mass.sum())
+        self._driven, self._boards = self._physics.ground.driven, self._physics.ground.bodies
+        self._mass = float(mj.body_mass.sum() - mj.body_mass[self._boards].sum())
         self._gravity = np.array(mj.opt.gravity)
         self._constraint, self._pushes = data.qfrc_constraint, data.xfrc_applied
 
@@ -66,6 +70,7 @@ class BalanceBook:
         velocity, before, force = physics.qvel, physics.qvel_before, self._constraint
         path = velocity + before
         path *= 0.5 * physics.dt
+        path[self._driven] = 0.0
         self._drives += float(self._actuators.forces @ path[self._actuators.dofs])
         self._contacts += float(force @ path)
         if self._is_damped:
@@ -133,6 +138,7 @@ class BalanceBook:
         """Energy [J] and linear momentum (3,) [N s] half a step back."""
         mj, physics, scratch = self._physics.mj, self._physics, self._scratch
         scratch.qpos[:], scratch.qvel[:] = physics.qpos, physics.qvel
+        scratch.qvel[self._driven] = 0.0
         mujoco.mj_integratePos(mj, scratch.qpos, scratch.qvel, -0.5 * physics.dt)
         mujoco.mj_kinematics(mj, scratch)
         mujoco.mj_comPos(mj, scratch)
@@ -142,7 +148,9 @@ class BalanceBook:
         mujoco.mj_subtreeVel(mj, scratch)
         mujoco.mj_energyPos(mj, scratch)
         mujoco.mj_energyVel(mj, scratch)
-        return float(scratch.energy.sum()), self._mass * scratch.subtree_linvel[0]
+        momentum = mj.body_subtreemass[0] * scratch.subtree_linvel[0]
+        boards = mj.body_mass[self._boards] @ scratch.subtree_linvel[self._boards]
+        return float(scratch.energy.sum()), momentum - boards
 
 
 def _tendon_damping(mj: mujoco.MjModel) -> Array:
@@ -154,8 +162,8 @@ def _tendon_damping(mj: mujoco.MjModel) -> Array:
     return np.asarray(shares.T * mj.tendon_damping @ shares)
 
 
-def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel]) -> tuple[Array, Array]:
-    """How everything that moves can be shifted.
+def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel], ground: Array) -> tuple[Array, Array]:
+    """How everything that moves can be shifted; entries of qvel of moving ground are none of it.
 
     Returns:
         (nv, 3): qvel for unit velocity along each world axis, as far as it is possible; and the projector (3, 3) on the
@@ -179,4 +187,5 @@ def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel]) -> tuple[Arr
     for joint in np.flatnonzero(mj.jnt_type == mujoco.mjtJoint.mjJNT_FREE):
         start = int(mj.jnt_dofadr[joint])
         out[start : start + 3] = free
+    out[ground] = 0.0
     return out, free

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import Ground, HeightField
+from surefoot.sim.engine import refuse_moving
 from surefoot.sim.mujoco.bodies import RobotBodies, set_inertia
 from surefoot.sim.mujoco.inertia import with_points
 from surefoot.sim.mujoco.model import MujocoScene
@@ -59,6 +60,7 @@ def change_ground(scene: MujocoScene, ground: Sequence[Ground]) -> MujocoScene:
     Returns:
         The scene with the new world; its model is still the old one.
     """
+    refuse_moving(scene.world, ground)
     before = () if scene.world is None else scene.world.ground
     if scene.world is None or [_kind(piece) for piece in before] != [_kind(piece) for piece in ground]:
         raise NotSupportedError(

@@ -139,6 +139,7 @@ class ContactBook:
         self._surface_of = np.zeros(mj.ngeom, dtype=np.int64)  # counted from 1 over all robots; 0 for none
         self._robot_of = np.full(mj.ngeom, WORLD, dtype=np.int64)  # of what moves
         self._against = np.where(mj.body_weldid[mj.geom_bodyid] > 0, OBJECT, WORLD).astype(np.int64)
+        self._against[np.isin(mj.geom_bodyid, physics.ground.bodies)] = WORLD
         self._tree_body = np.full(mj.nbody, -1, dtype=np.int64)
         self._body_of = mj.geom_bodyid.astype(np.int64)
         for k, model in enumerate(models):

@@ -201,6 +201,10 @@ class MujocoEngine(BaseEngine):
         bodies, masses, total = self._masses[self._index(robot)]
         return np.array(masses @ self._physics.placed.xipos[bodies] / total)
 
+    def ground_places(self) -> dict[int, Array]:
+        """T_world_box (4, 4) of every piece of ground that moves now, by its index."""
+        return self._physics.ground.places(self._physics.placed)
+
     def object_state(self, name: str) -> tuple[Array, Array]:
         """Where an object of the world is now and how it moves.
 

@@ -14,6 +14,7 @@ import mujoco
 
 from surefoot.errors import SimulationError
 from surefoot.sim.mujoco.model import MujocoScene, compiled
+from surefoot.sim.mujoco.world import MovingGround
 
 
 class _Keeper(threading.local):
@@ -95,6 +96,8 @@ class Physics:
         """Take a model; the limits of drives are kept by us, see [sim.drive]."""
         self.scene, self.mj = scene, scene.mj
         self.mj.actuator_forcelimited[:] = 0
+        self.ground = MovingGround(scene.world)
+        self.ground.bind(self.mj)
         self.data, self._scratch = mujoco.MjData(self.mj), mujoco.MjData(self.mj)
         self.qpos, self.qvel = self.data.qpos, self.data.qvel  # views that stay
         self._warmstart = self.data.qacc_warmstart
@@ -106,9 +109,11 @@ class Physics:
         mujoco.mj_resetData(self.mj, self.data)
         self._start, self._steps, self._messages = time, 0, []
         self.data.time, self._is_placed = time, False
+        self.ground.start(self.data)
 
     def remember(self) -> None:
-        """Keep the state at the start of a step."""
+        """Put moving ground in its place, and keep the state at the start of a step."""
+        self.ground.lead(self.data, self.dt)
         self.qpos_before, self.qvel_before = self.qpos.copy(), self.qvel.copy()
         self._warmstart_before = self._warmstart.copy()
 

@@ -7,9 +7,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import Mesh, is_nearly_convex
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, World
+from surefoot.motion.world import GroundLaw, Pivot
 from surefoot.robot import placement
 from surefoot.sim.mujoco.bodies import quaternion_wxyz
 from surefoot.sim.mujoco.shapes import Meshes, add_shape, friction_settings
@@ -21,6 +23,8 @@ _OBJECT_BITS = {"contype": 1, "conaffinity": 1}
 _MOST_ROBOTS = 30  # MuJoCo has 31 bits
 _DEPTH = 1.0  # how far a height field reaches below its lowest point [m]
 _LEAST_RISE = 1e-6
+_UNMOVED = 1e4  # inertia of ground that moves by a law [kg] and [kg m²]: nothing stops it within a step
+_NO_MASS = 1e-6  # its mass, without weight to speak of
 
 
 def robot_bits(k: int, count: int, *, self_collision: bool) -> dict[str, Any]:
@@ -64,8 +68,12 @@ def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> None:
     spec.option.gravity = world.gravity
     for k, piece in enumerate(world.ground):
         settings = {**_WORLD_BITS, **ground_settings(piece, world.friction)}
-        geom = spec.worldbody.add_geom(name=ground_name(k), **settings)
+        moves = isinstance(piece, GroundBox) and piece.motion is not None
+        home = _moving_body(spec, k, piece) if isinstance(piece, GroundBox) and moves else spec.worldbody
+        geom = home.add_geom(name=ground_name(k), **settings)
         shape_ground(spec, geom, piece)
+        if moves:
+            geom.pos, geom.quat, geom.mass = np.zeros(3), [1.0, 0.0, 0.0, 0.0], 0.0
     grip = friction_settings(world.friction)
     for item in world.obstacles:
         own = grip if item.friction is None else friction_settings(item.friction)
@@ -75,6 +83,82 @@ def add_world(spec: mujoco.MjSpec, world: World, meshes: Meshes) -> None:
         body = spec.worldbody.add_body(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
         body.add_freejoint(name=name)
         add_shape(body, meshes, thing.shape, placement(), name, thing.mass, **_OBJECT_BITS, **grip)
+
+
+def _moving_body(spec: mujoco.MjSpec, k: int, piece: GroundBox) -> mujoco.MjsBody:
+    """The body of a piece that moves: on a hinge, or free and too heavy to be moved by what stands on it."""
+    T, name = piece.pose, ground_name(k)
+    body = spec.worldbody.add_body(name=name, pos=T[:3, 3], quat=quaternion_wxyz(T[:3, :3]))
+    body.explicitinertial, body.ipos, body.iquat = True, np.zeros(3), [1.0, 0.0, 0.0, 0.0]
+    if isinstance(piece.motion, Pivot):
+        pivot, squares = piece.motion, np.square(piece.size)
+        body.mass, body.inertia = pivot.mass, pivot.mass / 12.0 * (squares.sum() - squares)
+        body.add_joint(
+            name=name, type=mujoco.mjtJoint.mjJNT_HINGE, pos=pivot.point, axis=pivot.axis, stiffness=pivot.stiffness,
+            damping=pivot.damping,
+        )  # fmt: skip
+    else:
+        body.mass, body.inertia = _NO_MASS, np.full(3, _NO_MASS)
+        body.add_freejoint(name=name).armature = _UNMOVED
+    return body
+
+
+class MovingGround:
+    """The pieces of ground of a scene that move: places and speeds of those that move by a law, before each step.
+
+    Args:
+        world: The world; None for empty space.
+    """
+
+    def __init__(self, world: World | None) -> None:
+        pieces = {} if world is None else {k: world.ground[k] for k in world.moving}
+        self._pieces = {k: x for k, x in pieces.items() if isinstance(x, GroundBox)}
+
+    def bind(self, mj: mujoco.MjModel) -> None:
+        """Take a model; the weight of ground must not loosen the tolerance of MuJoCo's solver."""
+        joints = {k: mj.joint(ground_name(k)) for k in self._pieces}
+        self._q = {k: int(joint.qposadr[0]) for k, joint in joints.items()}
+        self._v = {k: int(joint.dofadr[0]) for k, joint in joints.items()}
+        self.bodies = np.array([mj.body(ground_name(k)).id for k in self._pieces], dtype=np.int64)
+        laws = [k for k, x in self._pieces.items() if isinstance(x.motion, GroundLaw)]
+        self.driven = np.array([self._v[k] + i for k in laws for i in range(6)], dtype=np.int64)
+        """Entries of qvel that are set, not found."""
+        own = np.setdiff1d(np.arange(mj.nv), self.driven)
+        if len(self.driven) and len(own):
+            mj.stat.meaninertia = float(mj.dof_M0[own].mean())
+
+    def start(self, data: mujoco.MjData) -> None:
+        """Boards at their first angles."""
+        for k, piece in self._pieces.items():
+            if isinstance(piece.motion, Pivot):
+                data.qpos[self._q[k]] = piece.motion.angle
+
+    def lead(self, data: mujoco.MjData, dt: float) -> None:
+        """Place what moves by a law where it is now, with its speed at the end of a step.
+
+        Args:
+            data: MuJoCo's data.
+            dt: Of the step [s].
+        """
+        for k, piece in self._pieces.items():
+            if isinstance(piece.motion, GroundLaw):
+                T, _ = piece.motion.placed(piece.pose, data.time)
+                ahead, twist = piece.motion.placed(piece.pose, data.time + dt)
+                q, v = self._q[k], self._v[k]
+                data.qpos[q : q + 3], data.qpos[q + 3 : q + 7] = T[:3, 3], quaternion_wxyz(T[:3, :3])
+                data.qvel[v : v + 3], data.qvel[v + 3 : v + 6] = twist[:3], ahead[:3, :3].T @ twist[3:]
+
+    def places(self, data: mujoco.MjData) -> dict[int, Array]:
+        """T_world_box (4, 4) of every piece that moves.
+
+        Args:
+            data: With the places of bodies.
+        """
+        out = {}
+        for k, body in zip(self._pieces, self.bodies, strict=True):
+            out[k] = np.eye(4)
+            out[k][:3, :3], out[k][:3, 3] = data.xmat[body].reshape(3, 3), data.xpos[body]
+        return out
 
 
 def hull_notes(world: World, *, convex_pieces: bool = False) -> tuple[str, ...]:

@@ -136,6 +136,16 @@ def contact_wrench(mover: Mover, name: str) -> Array:
     return np.concatenate([force.sum(axis=0) @ axes, moment @ axes])
 
 
+def contact_slip(mover: Mover, name: str) -> float:
+    """Slip distance [m] of a loaded contact surface since the reset.
+
+    Args:
+        mover: The robot.
+        name: The contact surface.
+    """
+    return float(mover.sums[SUMMED + _surface(mover.robot, name)[1]])
+
+
 @functools.lru_cache(maxsize=512)
 def _surface(robot: Robot, name: str) -> tuple[Any, int]:
     """The frame of a contact surface on its body, and its number."""

@@ -23,6 +23,7 @@ from surefoot.sim.native.manifold import BodyMotion, ContactPoint, body_motions,
 from surefoot.sim.native.touch import LinkTouch, Response
 from surefoot.spatial.so3 import skew
 
+_STILL = 5  # columns of ground that does not move
 LOAD = 27
 """Numbers of a loaded body: wrench (6), and A (6), B (9), C (6) of its added inertia."""
 
@@ -38,7 +39,8 @@ class LinkContact:
         lever: (k, 3) the same from the origin of the body, in its axes [m].
         velocity: (k, 3) of the material there, in world [m/s].
         normal: (k, 3) of the ground, in world.
-        rolled: (k, 3) rate at which the touching point moves over the material of a ball, in world [m/s].
+        carried: (k, 3) rate at which anchors move, in world [m/s]: with ground that moves, and over the material of a
+            ball with its touching point.
         touch: What the law sees.
         response: What it answers; empty before it is asked.
     """
@@ -49,7 +51,7 @@ class LinkContact:
     lever: Array
     velocity: Array
     normal: Array
-    rolled: Array
+    carried: Array
     touch: LinkTouch
     response: Response = field(default_factory=lambda: Response(*(np.zeros(0) for _ in range(6))))
 
@@ -152,7 +154,7 @@ def contacts_of(
         q: (nq,) configuration.
         v: (nv,) velocity.
         memory: (nm,) of the contacts.
-        ground: (n, 5) unit normal, offset and friction under each point.
+        ground: (n, 5) unit normal, offset and friction under each point; (n, 8) with its velocity where it moves.
         dt: Step [s].
         ahead: The step, or 0 [s].
     """
@@ -169,7 +171,7 @@ def contacts_of(
         links[body] = link
         kept_integrals.append(link.response.integral)
         if anchors is not None:
-            held = link.point - link.response.kept[:, None] * link.touch.stretch + dt * link.rolled
+            held = link.point - link.response.kept[:, None] * link.touch.stretch + dt * link.carried
             kept_anchors.update(zip(indices, held, strict=True))
     parts = [ops.concatenate([kept_anchors[k] for k in range(len(points))])] if kept_anchors else []
     parts += [ops.array(kept_integrals)] if law.remembers else []
@@ -186,7 +188,7 @@ def link_touch(
         points: All points.
         indices: Those of the link.
         motion: Of the body.
-        ground: (n, 5) unit normal, offset and friction under each point.
+        ground: (n, 5) unit normal, offset and friction under each point; (n, 8) with its velocity where it moves.
         anchors: (n, 3) where the points stuck, in world [m]; None for a law without.
         integral: What the link remembers.
     """
@@ -195,24 +197,28 @@ def link_touch(
     lever = ops.stack([_lever(points[k], R, n) for k, n in zip(indices, normal, strict=True)])
     point = ops.stack([motion.p + R @ arm for arm in lever])
     velocity = ops.stack([R @ (motion.twist[:3] + ops.cross(omega, arm)) for arm in lever])
-    rolled = ops.stack(
+    carried = ops.stack(
         [
             points[k].radius * ops.cross(R @ omega, n) if points[k].radius else np.zeros(3)
             for k, n in zip(indices, normal, strict=True)
         ]
     )
-    sinking = -np.sum(normal * velocity, axis=1)
+    over = velocity
+    if ground.shape[1] > _STILL:
+        base = ground[indices, _STILL:]
+        over, carried = velocity - base, carried + base
+    sinking = -np.sum(normal * over, axis=1)
     stretch = np.zeros((len(indices), 3)) if anchors is None else _along(normal, point - anchors[indices])
     friction = ops.array([ops.minimum(ground[k, 4], points[k].friction) for k in indices])
     touch = LinkTouch(
         depth=ground[indices, 3] - np.sum(normal * point, axis=1),
         rate=sinking,
         stretch=stretch,
-        slide=velocity + sinking[:, None] * normal,
+        slide=over + sinking[:, None] * normal,
         friction=friction,
         integral=integral,
     )
-    return LinkContact(indices, motion, point, lever, velocity, normal, rolled, touch)
+    return LinkContact(indices, motion, point, lever, velocity, normal, carried, touch)
 
 
 def _lever(point: ContactPoint, R: Array, normal: Array) -> Array:

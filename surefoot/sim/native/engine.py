@@ -20,13 +20,13 @@ from surefoot.robot.model import carrying
 from surefoot.sim.drives import Actuation
 from surefoot.sim.engine import BaseEngine
 from surefoot.sim.measured import Balance, Touches
-from surefoot.sim.native.balance import BalanceBook, contact_wrench, touches_of
+from surefoot.sim.native.balance import BalanceBook, contact_slip, contact_wrench, touches_of
 from surefoot.sim.native.constrained import ConstrainedMover, Holding, HoldingOptions, held_by_constraints
 from surefoot.sim.native.contact_laws import ContactLaw, Rigid, SpringDamper, law_of
-from surefoot.sim.native.kernels import SUMMED, Settings
+from surefoot.sim.native.kernels import Settings
 from surefoot.sim.native.mover import Mover
 from surefoot.sim.native.rigid import RigidMover
-from surefoot.sim.native.world import notes_of, object_robot, with_friction, with_ground
+from surefoot.sim.native.world import MovingGround, notes_of, object_robot, with_friction, with_ground
 from surefoot.spatial import se3
 
 
@@ -34,6 +34,8 @@ def _make_mover(
     robot: Robot, world: World | None, law: ContactLaw | Rigid, settings: Settings, holding: Holding
 ) -> Mover:
     """The mover that a robot, with the gravity of the world, needs."""
+    if settings.moving and isinstance(law, Rigid):
+        raise NotSupportedError("rigid contacts are for ground that rests", next_step='use contact="spring_damper"')
     if not held_by_constraints(robot, holding):
         return RigidMover(robot, world, settings, law) if isinstance(law, Rigid) else Mover(robot, world, settings)
     if isinstance(law, Rigid):
@@ -92,7 +94,9 @@ class NativeEngine(BaseEngine):
         self.world, self._law = world, law_of(contact)
         touches = world is not None and bool(world.ground or any(item.touchable for item in world.obstacles))
         soft = SpringDamper() if isinstance(self._law, Rigid) else self._law
-        self._settings = Settings(self.dt, soft, integrator, touches, limits, friction, springs)
+        moving = world is not None and bool(world.moving)
+        self._settings = Settings(self.dt, soft, integrator, touches, limits, friction, springs, moving=moving)
+        self._ground = MovingGround(world)
         self.notes = notes_of(self.robots, world, self_collision)
         first = Holding(**constraints)
         holding = replace(first, held=())
@@ -138,6 +142,7 @@ class NativeEngine(BaseEngine):
                 loads.clear()
                 self._movers[k].replace_robot(self._here(self.robots[k]))
         self._start, self._steps = float(states[0].t), 0
+        self._ground.reset(self._all, self.time, self.dt)
         for mover, state in zip(self._movers, states, strict=True):
             mover.start(state.q, state.v)
         for thing in () if self.world is None else self.world.objects:
@@ -147,11 +152,15 @@ class NativeEngine(BaseEngine):
         self._book.reset()
         self.begin()
 
-    def object_state(self, name: str) -> tuple[Array, Array]:
-        """Where an object of the world is now and how it moves.
+    def ground_places(self) -> dict[int, Array]:
+        """T_world_box (4, 4) of every piece of ground that moves, at the start of the last step, by its index."""
+        return self._ground.places
 
-        Returns:
-            T_world_object (4, 4), and its twist (6,) in its own axes, linear first [m/s], [rad/s].
+    def object_state(self, name: str) -> tuple[Array, Array]:
+        """T_world_object (4, 4) of an object of the world now, and its twist (6,) in its own axes, linear first.
+
+        Args:
+            name: The object.
         """
         if name not in self._objects:
             raise one_of("object", name, self._objects)
@@ -185,7 +194,7 @@ class NativeEngine(BaseEngine):
             SimulationError: Velocities grew beyond all bounds, or under "rk4" the energy account broke.
         """
         self._set_drives(actuations)
-        if len(self._all) > 1:
+        if len(self._all) > 1 or self._settings.moving:
             for _ in range(count):
                 self._go()
             return
@@ -206,8 +215,10 @@ class NativeEngine(BaseEngine):
 
     def _go(self) -> None:
         """One step under the drives as they are set."""
+        self._ground.lead(self._all, self.time, self.dt)
         for mover in self._all:
             mover.compute()
+        self._ground.tilt(self._all, self.dt)
         for mover in self._all:
             if not mover.accept():
                 raise mover.diverged(self.time + self.dt)
@@ -245,10 +256,7 @@ class NativeEngine(BaseEngine):
 
     def slip(self, contact: str, robot: int = 0) -> float:
         """Slip distance [m] of the loaded contact surface since the reset."""
-        mover = self.mover(robot)
-        if contact not in mover.robot.contacts:
-            raise one_of("contact surface", contact, mover.robot.contacts)
-        return float(mover.sums[SUMMED + list(mover.robot.contacts).index(contact)])
+        return contact_slip(self.mover(robot), contact)
 
     def placement(self, link: str, robot: int = 0) -> Array:
         """T_world_link (4, 4) now."""
@@ -284,10 +292,7 @@ class NativeEngine(BaseEngine):
             mover.release()
 
     def set_friction(self, friction: float, pieces: Sequence[int] | None = None) -> None:
-        """Change the Coulomb coefficient of pieces of ground (their indices; None for all).
-
-        The slipperier of two touching surfaces decides.
-        """
+        """Change the Coulomb coefficient of pieces of ground (indices; None: all); the slipperier surface decides."""
         self._take_world(with_friction(self.world, friction, pieces))
 
     def set_ground(self, ground: Sequence[Ground]) -> None:
@@ -296,9 +301,10 @@ class NativeEngine(BaseEngine):
 
     def _take_world(self, world: World | None) -> None:
         self._book.keep()
-        self.world = world
+        self.world = self._ground.world = world
         for mover in self._all:
             mover.set_world(world)
+        self._ground.lead(self._all, self.time, self.dt)
         self._book.changed()
 
     def set_payload(self, link: str, mass: float, position: ArrayLike, robot: int = 0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from inspect import Parameter, Signature, signature
 from typing import Any
@@ -48,6 +48,7 @@ class Settings:
         springs: Whether actuations may have gains.
         held: Contact surfaces that constraints hold; None where there are no constraints. With constraints, contacts
             act with their force at the start of a step.
+        moving: Whether some of the ground moves.
     """
 
     dt: float
@@ -58,6 +59,7 @@ class Settings:
     friction: bool
     springs: bool = True
     held: Sequence[str] | None = None
+    moving: bool = False
 
     def resistance(self, robot: Robot) -> Resistance:
         """Friction and stops of the joints."""
@@ -82,10 +84,11 @@ def step_of(robot: Robot, settings: Settings, pushes: bool = False) -> tuple[Ste
         settings: What it depends on.
         pushes: Whether it takes pushes.
     """
-    return step_function(
+    step, layout = step_function(
         robot, settings.dt, settings.law, settings.integrator, settings.points(robot),
         resistance=settings.resistance(robot), pushes=pushes, explicit_contacts=settings.held is not None,
     )  # fmt: skip
+    return step, replace(layout, moving=settings.moving)
 
 
 @lru_cache(maxsize=32)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -182,6 +183,10 @@ class _Drives:
         self.rows[:] = springs
 
 
+MovingBelow = Callable[[Array], Array]
+"""From points (n, 3) to (n, 8): planes as `contact_planes` has them, and velocities of the ground there."""
+
+
 @dataclass(frozen=True, eq=False)
 class HeldSurface:
     """What a contact surface carries that constraints hold to the world.
@@ -212,6 +217,8 @@ class Mover:
         self.drives = _Drives(robot, settings)
         self.pushes = _Pushes(robot.tree.n)
         self.held: dict[str, HeldSurface] = {}
+        self.moving: MovingBelow | None = None
+        """What is below points, where some of the ground moves."""
         self._build()
         self.set_world(world)
 
@@ -323,7 +330,8 @@ class Mover:
     def _see_ground(self) -> None:
         """Look up the ground below the contact points."""
         if self.world is not None and self._ground_varies:
-            self.ground[:] = contact_planes(self.world, self._centres())
+            below = partial(contact_planes, self.world) if self.moving is None else self.moving
+            self.ground[:] = below(self._centres())
 
     def add_push(self, body: int, wrench: Array) -> None:
         """Push a body until `release`.

@@ -162,6 +162,7 @@ class Layout:
         points: The contact points.
         pushes: Whether there is an input `push`.
         level: Whether all normals are vertical; those of `ground` are not read then.
+        moving: Whether `ground` has the velocity of the ground (n, 3) as well, in world [m/s].
     """
 
     robot: Robot
@@ -171,6 +172,7 @@ class Layout:
     points: tuple[ContactPoint, ...]
     pushes: bool = False
     level: bool = False
+    moving: bool = False
 
     @property
     def inputs(self) -> dict[str, tuple[int, ...]]:
@@ -178,7 +180,7 @@ class Layout:
         robot, n = self.robot, len(self.points)
         shapes: dict[str, tuple[int, ...]] = {"q": (robot.nq,), "v": (robot.nv,)}
         shapes |= dict.fromkeys(_DRIVE_INPUTS, (robot.nu,))
-        shapes |= {"memory": (memory_size(self.law, self.points),), "ground": (n, 5)}
+        shapes |= {"memory": (memory_size(self.law, self.points),), "ground": (n, 8 if self.moving else 5)}
         return shapes | ({"push": (robot.tree.n, 6)} if self.pushes else {})
 
     @property

@@ -13,8 +13,11 @@ import numpy as np
 from surefoot.arrays import Array, number
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere, surface_points
-from surefoot.motion import Ground, MovableObject, World
+from surefoot.motion import Ground, GroundBox, MovableObject, World
+from surefoot.motion.world import GroundLaw, Pivot, ground_under
 from surefoot.robot import ContactSurface, Link, Robot, placement
+from surefoot.sim.engine import refuse_moving
+from surefoot.sim.native.mover import Mover
 
 
 def with_friction(world: World | None, friction: float, pieces: Sequence[int] | None) -> World | None:
@@ -47,6 +50,7 @@ def with_ground(world: World | None, ground: Sequence[Ground]) -> World | None:
     Raises:
         NotSupportedError: Another number of pieces, or other kinds.
     """
+    refuse_moving(world, ground)
     old = () if world is None else world.ground
     before, after = ([type(piece).__name__ for piece in pieces] for pieces in (old, ground))
     if before != after:
@@ -80,6 +84,90 @@ def notes_of(robots: Sequence[Robot], world: World | None, self_collision: bool)
         names = [contact.name for contact in robot.contacts.values() if robot.body_of(contact.frame) < 0]
         out += [f"contact surface `{name}` of {robot.name} is fixed to the world" for name in names]
     return tuple(out)
+
+
+class MovingGround:
+    """Where the moving pieces of ground are: laws by the time, boards by the forces of what stands on them.
+
+    A board's angle obeys I θ̈ = m − k θ − d θ̇ with m the moment of its weight and of the contact forces of the step
+    before; spring and damper are integrated implicitly.
+
+    Args:
+        world: The world; None for empty space.
+    """
+
+    def __init__(self, world: World | None) -> None:
+        self.world = world
+
+    def reset(self, movers: Sequence[Mover], time: float, dt: float) -> None:
+        """Boards at their first angles, at rest; then `lead`."""
+        self._tilts = {k: (piece.motion.angle, 0.0) for k, piece in self._moving() if isinstance(piece.motion, Pivot)}
+        self.places: dict[int, Array] = {k: piece.pose for k, piece in self._moving()}
+        """T_world_box (4, 4) of the pieces that move, at the start of the last step, by index."""
+        self._twists: dict[int, Array] = {}
+        self.lead(movers, time, dt)
+
+    def _moving(self) -> list[tuple[int, GroundBox]]:
+        pieces = () if self.world is None else self.world.ground
+        return [(k, x) for k, x in enumerate(pieces) if isinstance(x, GroundBox) and x.motion is not None]
+
+    def lead(self, movers: Sequence[Mover], time: float, dt: float) -> None:
+        """Give all movers the ground as it is now, with its velocity at the end of a step.
+
+        Args:
+            movers: Robots and objects.
+            time: Now [s].
+            dt: Of the step [s].
+        """
+        if self.world is None or not self.world.moving:
+            return
+        ground = list(self.world.ground)
+        for k, piece in self._moving():
+            match piece.motion:
+                case GroundLaw() as law:
+                    pose, twist = law.placed(piece.pose, time)[0], law.placed(piece.pose, time + dt)[1]
+                case Pivot() as pivot:
+                    pose, twist = pivot.placed(piece.pose, *self._tilts[k])
+            self.places[k], self._twists[k] = pose, twist
+            ground[k] = replace(piece, pose=pose, motion=None)
+        self._now = replace(self.world, ground=tuple(ground))
+        for mover in movers:
+            mover.moving = self.below
+
+    def below(self, points: Array) -> Array:
+        """(n, 8) planes under points, and velocities of the ground there [m/s].
+
+        Args:
+            points: (n, 3) in world [m].
+        """
+        planes, owners = ground_under(self._now, points)
+        speeds = np.zeros((len(points), 3))
+        for k, twist in self._twists.items():
+            rows = owners == k
+            speeds[rows] = twist[:3] + np.cross(twist[3:], points[rows] - self.places[k][:3, 3])
+        return np.hstack([planes, speeds])
+
+    def tilt(self, movers: Sequence[Mover], dt: float) -> None:
+        """Move boards on under the contact forces of a step.
+
+        Args:
+            movers: Robots and objects, after their step.
+            dt: Of the step [s].
+        """
+        for k, piece in self._moving():
+            if self.world is None or not isinstance(piece.motion, Pivot):
+                continue
+            pivot, (angle, rate), pose = piece.motion, self._tilts[k], self.places[k]
+            axis, point = pose[:3, :3] @ pivot.axis, pose[:3, :3] @ pivot.point + pose[:3, 3]
+            moment = np.cross(pose[:3, 3] - point, pivot.mass * self.world.gravity)
+            for mover in movers:
+                here, force = mover.record["point"], mover.record["force"]
+                rows = ground_under(self._now, here)[1] == k
+                moment -= np.cross(here[rows] - point, force[rows]).sum(axis=0)
+            inertia = pivot.inertia(piece.size)
+            pull = float(moment @ axis) - pivot.stiffness * angle
+            rate = (rate + dt * pull / inertia) / (1.0 + dt * (pivot.damping + dt * pivot.stiffness) / inertia)
+            self._tilts[k] = angle + dt * rate, rate
 
 
 _AROUND = 8  # points on each rim of a cylinder

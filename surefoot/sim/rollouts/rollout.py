@@ -113,6 +113,8 @@ def rollout(
     """
     if engine not in ENGINES:
         raise one_of("engine", engine, ENGINES)
+    if world is not None and world.moving:
+        raise NotSupportedError("rollouts take ground for resting, and some of it moves", next_step="use `simulate`")
     settings = RolloutSettings(**options)
     request = make_request(robot, states, controls, world, dt, threads, settings)
     if engine == "mujoco":
