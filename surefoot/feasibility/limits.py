@@ -155,7 +155,7 @@ class Motors(NamedTuple):
 
     @classmethod
     def of(cls, drives: Sequence[Drive]) -> Motors:
-        """Of drives, in their order."""
+        """Motors of drives, in their order."""
         rows = [
             (d.torque_limit, d.speed_limit, d.corner_speed, d.gear_ratio * d.torque_constant, d.resistance, d.voltage)
             for d in drives

@@ -34,7 +34,7 @@ _READY = "listens at port"
 
 
 def serve_command(link: str, duration: float, calibration: Path | None) -> int:
-    """Be the robot.
+    """Run the emulated robot.
 
     Args:
         link: The address.

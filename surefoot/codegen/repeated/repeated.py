@@ -28,7 +28,7 @@ _MOST_STEPS = {64: 1 << 53, 32: 1 << 24}  # they are counted in floating point
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """What many steps gave; for one state the arrays have no batch axis.
+    """Results of repeated steps; for one state the arrays have no batch axis.
 
     Args:
         final: Inputs that are fed back, by name, after the last step: (n, …).
@@ -275,7 +275,7 @@ def _require_count(what: str, value: int, most: int) -> None:
 
 @dataclass(frozen=True)
 class Schedule:
-    """What happens when.
+    """Number of steps, when inputs change, when to record and when to end.
 
     Args:
         steps: How often the kernel runs.

@@ -37,7 +37,7 @@ _WIDTHS = {".hip": 3, ".zmp": 3}
 
 @dataclass(frozen=True, eq=False)
 class ColumnFiles:
-    """What the files hold.
+    """Contents of the files.
 
     Args:
         names: Of the joints.

@@ -52,7 +52,7 @@ class SdfRobot:
 
 @dataclass
 class _Model:
-    """What is read on the way."""
+    """State while reading."""
 
     root: Element
     file: str

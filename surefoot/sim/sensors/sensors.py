@@ -22,7 +22,7 @@ from surefoot.sim.sensors.settings import SensorSettings
 
 @dataclass(slots=True, eq=False)
 class Truth:
-    """What the world knows.
+    """The true state of the world.
 
     Args:
         t: Time [s].

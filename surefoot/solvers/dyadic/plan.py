@@ -157,7 +157,7 @@ _INVALID, _OUTSIDE = 1, 2
 
 
 class _Call(NamedTuple):
-    """What does not change from call to call.
+    """Data that stays the same from call to call.
 
     Args:
         fixed: Sizes and the addresses of the index vectors.

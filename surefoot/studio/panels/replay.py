@@ -229,7 +229,7 @@ class AuditPanel:
             tab.on_click(gui.add_button("Audit this motion", icon=viser.Icon.CLIPBOARD_CHECK), self.ask)
 
     def take(self, motion: LoadedMotion) -> None:
-        """Another motion: what was found about it before, or nothing."""
+        """Take another motion, with its earlier audit if there is one."""
         self._motion = motion
         self._box.visible = True
         known = [

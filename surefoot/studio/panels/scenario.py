@@ -150,7 +150,7 @@ def _kind_of(scenario: Scenario, group: str) -> str:
 
 
 def _widget(gui: viser.GuiApi, field: FormField) -> viser.GuiInputHandle[Any]:
-    """What a parameter is put in with."""
+    """The widget for a parameter."""
     hint = f"{field.key}: {field.hint}"
     match field.kind:
         case "switch":
