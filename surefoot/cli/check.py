@@ -26,17 +26,7 @@ _COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
 def check_command(
     robot: str, base: str, mimic: str, html: Path | None, as_json: bool, home: str = "own", **reduction: Any
 ) -> int:
-    """Inspect a robot and print the page; 1 if it has defects.
-
-    Args:
-        robot: Name or file.
-        base: Base of the robot.
-        mimic: What to do with couplings.
-        html: File to write the page to, or None.
-        as_json: Print JSON.
-        home: "own", or "auto" to look for a posture in which the robot stands.
-        **reduction: `lock` and `only`, as in `surefoot.load`.
-    """
+    """Inspect a robot and print the page; 1 if it has defects."""
     if base not in BASES:
         raise one_of("base", base, BASES)
     if mimic not in MIMIC_MODES:

@@ -102,7 +102,7 @@ def progress(what: str = "loading") -> Iterator[Tell]:
 
 
 class FirstTime:
-    """What was added to surefoot's cache since this object was created."""
+    """Entries added to surefoot's cache since this object was created."""
 
     def __init__(self) -> None:
         self._known = _keys()
@@ -128,7 +128,7 @@ def _keys() -> set[str]:
 
 
 def _algorithms(keys: set[str]) -> list[str]:
-    """What made these entries of the cache."""
+    """The algorithms that wrote these cache entries."""
     from surefoot.codegen import CacheError, entries
 
     try:
@@ -138,7 +138,7 @@ def _algorithms(keys: set[str]) -> list[str]:
 
 
 class FirstTimeColumn(ProgressColumn):
-    """What is made for the first time, in a bar of rich; looks into the cache once a second."""
+    """A column of rich's progress bar: what is built for the first time; checks the cache once a second."""
 
     def __init__(self) -> None:
         super().__init__()

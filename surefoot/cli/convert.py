@@ -22,18 +22,7 @@ def convert_command(
     to_joints: str | None,
     base: str,
 ) -> int:
-    """Read states in one layout, write them in another.
-
-    Args:
-        source: File to read.
-        target: File to write.
-        robot: Name or file of the robot.
-        from_: Layout of the source.
-        to: Layout of the target.
-        from_joints: Joint order of the source, separated by commas, or None.
-        to_joints: Joint order of the target, separated by commas, or None.
-        base: Base of the robot.
-    """
+    """Read states in one layout, write them in another."""
     for layout in (from_, to):
         if layout not in LAYOUTS:
             raise one_of("layout", layout, LAYOUTS)

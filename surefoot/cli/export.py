@@ -66,13 +66,7 @@ class ExportOptions:
 
 
 def export_command(source: Path, target: Path, options: ExportOptions) -> int:
-    """Export a motion; the last line printed is the path that was written.
-
-    Args:
-        source: Folder of a run, or file of a motion.
-        target: File or folder to write.
-        options: How.
-    """
+    """Export a motion; the last line printed is the path that was written."""
     kind = format_of(target, options.format)
     if options.log:
         if kind not in ("csv", "parquet"):

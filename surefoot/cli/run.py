@@ -47,14 +47,6 @@ def run_command(
 ) -> int:
     """Run a scenario; the last line printed is the path of its folder.
 
-    Args:
-        scenario: Name or file.
-        robot: Another robot, or None.
-        out: Folder, or None for the default.
-        seed: Seed, or None for the scenario's.
-        overrides: `key=value` texts.
-        world: Another world: a scenario, or a TOML file with a `[world]` table; None for the scenario's.
-
     Returns:
         0 if it passed, 1 if the robot fell or did not finish.
     """

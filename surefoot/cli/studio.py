@@ -7,16 +7,7 @@ from pathlib import Path
 
 
 def studio_command(folder: Path, host: str, port: int, robot: str, plain: bool, open_browser: bool) -> int:
-    """Run the studio until it is interrupted.
-
-    Args:
-        folder: Where robots, scenarios and runs are; nothing outside of it is touched.
-        host: Name or address to listen on.
-        port: Port; if it is taken, the next free one; 0 for any.
-        robot: The robot to begin with: a name of the zoo, or a file in the folder.
-        plain: Without shadows, for machines without a graphics card.
-        open_browser: Whether to open the browser.
-    """
+    """Run the studio until it is interrupted."""
     from surefoot.studio import Studio
 
     with Studio(folder, host, port, robot, plain) as studio:

@@ -163,7 +163,7 @@ def cached_code(name: str, text: Callable[[], str], loops: str = "") -> bytes:
 
 @functools.cache
 def _machine() -> tuple[str, ...]:
-    """What any machine code depends on."""
+    """Facts about the machine that compiled code depends on."""
     return cache.source_version(), importlib.metadata.version("llvmlite"), cache.cpu_features()
 
 

@@ -81,7 +81,7 @@ class Spec:
 
     @property
     def address(self) -> int:
-        """Of the table."""
+        """Address of the table."""
         return int(self.words.ctypes.data)
 
 

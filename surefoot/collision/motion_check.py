@@ -137,7 +137,7 @@ class _Search:
             self.failed_at[motion], self.column[motion], self.distance[motion] = time, column, distances[column]
 
     def answer(self, k: int) -> MotionCheck:
-        """What was found about motion k."""
+        """The answer about motion k."""
         if np.isinf(self.failed_at[k]):
             return MotionCheck(True)
         links = self.model.names[int(self.column[k])]

@@ -30,7 +30,7 @@ class ConstrainedStates(NamedTuple):
 
 
 class ConstrainedDerivatives(NamedTuple):
-    """Of accelerations, (nv, nv) each, and of multipliers, (m, nv) each; or with n in front.
+    """Derivatives of accelerations, (nv, nv) each, and of multipliers, (m, nv) each; or with n in front.
 
     Args:
         da_dq: ∂a/∂q, in the tangent space.

@@ -38,7 +38,7 @@ def _accelerations(*inputs: str) -> LoopSpec:
 
 
 def _momentum(body: Body, composite: Fields, S: Array) -> Array:
-    """Of all that a joint carries, at unit rate (6,)."""
+    """Momentum of all that a joint carries, at unit rate (6,)."""
     found: Array = inertia_times(composite, S.reshape(6, 1))[:, 0]
     return found
 

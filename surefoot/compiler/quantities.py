@@ -51,7 +51,7 @@ from surefoot.spatial import se3
 
 
 class RneaDerivatives(NamedTuple):
-    """Of the joint forces, each (nv, nv) or (n, nv, nv); q in the tangent space (for a free base: its body twist).
+    """Derivatives of joint forces, (nv, nv) or (n, nv, nv); q in the tangent space (for a free base: its body twist).
 
     Args:
         dtau_dq: ∂τ/∂q.
@@ -65,7 +65,7 @@ class RneaDerivatives(NamedTuple):
 
 
 class AbaDerivatives(NamedTuple):
-    """Of the accelerations, each (nv, nv) or (n, nv, nv).
+    """Derivatives of the accelerations, each (nv, nv) or (n, nv, nv).
 
     Args:
         da_dq: ∂a/∂q.
@@ -129,7 +129,7 @@ class Coupling(NamedTuple):
 
 
 class Energy(NamedTuple):
-    """Of the robot [J].
+    """Energy of the robot [J].
 
     Args:
         kinetic: ½ vᵀ M v.

@@ -24,7 +24,7 @@ from surefoot.robot.model import NV
 
 @dataclass(frozen=True)
 class Walk:
-    """What is carried.
+    """The quantity carried along a walk.
 
     Args:
         start: start(body, fields, S (6,)) -> the wrench (6,) of a degree of freedom, on its body.

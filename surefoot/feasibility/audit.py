@@ -18,10 +18,10 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.feasibility.case import Case, Tolerances
 from surefoot.feasibility.clearance import check_collisions, missing_shapes_note, unjudged_notes
+from surefoot.feasibility.contact_motion import check_closure, check_contact_motion, check_ground, contact_shares
 from surefoot.feasibility.efforts import Efforts, efforts_of
 from surefoot.feasibility.findings import judge_items, rank_findings
 from surefoot.feasibility.forces import check_balance, check_impact, check_wrenches
-from surefoot.feasibility.kinematics import check_closure, check_contact_motion, check_ground, contact_shares
 from surefoot.feasibility.layout import OtherReading, check_layout, check_readings, other_readings
 from surefoot.feasibility.limits import check_limits
 from surefoot.feasibility.rates import (

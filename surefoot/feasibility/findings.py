@@ -98,7 +98,7 @@ def rank_findings(series: Sequence[Series]) -> tuple[Finding, ...]:
 
 
 def _unexplained(one: _Found, tops: Sequence[_Found], covered: dict[int, list[Finding]]) -> _Found | None:
-    """What earlier findings leave of a finding, or None; what they explain of it is put under them."""
+    """The part of a finding that earlier ones do not explain, or None; the explained part is listed under them."""
     for i, top in enumerate(tops):
         if top.finding.severity == "remark" and one.finding.severity == "defect":
             continue
@@ -195,7 +195,7 @@ def _span(series: Series, rows: NDArray[np.int64]) -> tuple[float, float]:
 
 
 def _advice(series: Series, part: int, rows: NDArray[np.int64], worst: int) -> str:
-    """What to do: where a few samples stand out, to look at them; else what helps against all of the motion."""
+    """Advice: to look at the samples where a few stand out, else a remedy for the whole motion."""
     if series.spike_step and is_spike(series.value[:, part], rows):
         return series.spike_step.format(where=series.parts[part], time=f"{float(series.time[worst]):.3f} s")
     return series.next_step

@@ -13,7 +13,7 @@ STAGES = ("layout", "consistency", "kinematics", "limits", "collision", "wrenche
 
 @dataclass(frozen=True)
 class ItemKind:
-    """What an item is about.
+    """Description of an audit item.
 
     Args:
         stage: Its place in the chain.

@@ -72,7 +72,7 @@ class Needed(NamedTuple):
 
 
 def needed(found: Explanation) -> Needed:
-    """What would have to happen so that there is no conflict."""
+    """The change that would remove the conflict."""
     alone = [member.alone for member in found.conflict if member.alone is not None]
     events = [event for event in map(_event, alone) if _cost(event) <= found.cost]
     if events:
@@ -88,7 +88,7 @@ def _cost(event: Event) -> float:
 
 
 def _event(way: Relaxation) -> Event:
-    """What it means that a group gives way."""
+    """The event by which a group gives way."""
     for kind in _AT_ONE:
         before, after = kind.split("{}")
         if way.name.startswith(before) and way.name.endswith(after):
@@ -263,7 +263,7 @@ def _with_pulls(A: Array) -> Array:
 
 
 def _contacts(case: Case, touch: Touch, k: int, corners: Corners) -> dict[tuple[str, str], Group]:
-    """What each contact cannot do, by kind and contact.
+    """Limits of each contact, by kind and contact.
 
     With normal forces z of the corners and their pulls p ≥ 0: z + p ≥ 0, p = 0, and ±x, ±y ≤ μ Σ (z + p), so that a
     corner that pulls is not said to lack friction as well.

@@ -106,7 +106,7 @@ def convex_hulls(points: ArrayLike, active: ArrayLike | None = None) -> Array:
 
 
 def _hulls(p: Array, use: NDArray[np.bool_]) -> Array:
-    """Of sets with one point at least, all of them finite."""
+    """Hulls of sets with at least one point, all finite."""
     first = np.take_along_axis(p, use.argmax(axis=1)[:, None, None], axis=1)
     away = np.where(use[:, :, None], p - first, 0.0)
     unit = np.exp2(np.ceil(np.log2(np.maximum(np.abs(away).max(axis=(1, 2)), 1e-300))) - 29.0)[:, None, None]

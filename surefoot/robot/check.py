@@ -108,7 +108,7 @@ def _sorted(findings: list[Finding]) -> tuple[Finding, ...]:
 
 
 def _posture_findings(robot: Robot) -> list[Finding]:
-    """What depends on the home posture."""
+    """Findings that depend on the home posture."""
     return [*_limit_findings(robot), *_home_findings(robot), *_support_findings(robot)]
 
 

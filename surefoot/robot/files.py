@@ -201,7 +201,7 @@ def _load_mjcf(
 
 
 def _with_side(parts: Parts, side: SideFile, side_path: Path | None) -> Parts:
-    """With the side file of a robot whose own file defines its joints."""
+    """Add the side file of a robot whose own file defines its joints."""
     if side.joints:
         raise ScenarioError(
             "`joints` is for URDF; an MJCF or SDF file defines its joints itself",

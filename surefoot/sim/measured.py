@@ -45,7 +45,7 @@ class Touches:
         return np.sum(self.normal * self.force, axis=1)
 
     def where(self, rows: NDArray[np.bool_]) -> Touches:
-        """Those of some rows."""
+        """The touches of some rows."""
         return Touches(**{item.name: getattr(self, item.name)[rows] for item in fields(self)})
 
 

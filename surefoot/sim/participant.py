@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from typing import ClassVar
@@ -14,12 +14,12 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.estimation import BaseLayout, EncodedJoints
 from surefoot.motion import Channel, Command, Controller, Estimator, Observation, State, World
+from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.drives import READINGS, Actuation, DriveBank, DrivenJoints
 from surefoot.sim.engine import PhysicsEngine
 from surefoot.sim.incidents import FallDetector, IncidentBook
-from surefoot.sim.observer import Observer
-from surefoot.sim.sensors import Sensors, Truth
+from surefoot.sim.sensors import Sensors, SensorSettings, TouchBits, Truth
 
 PARTS = ("sensors", "estimator", "controller", "solver")
 """Where a participant spends its time."""
@@ -282,3 +282,42 @@ _SHOWN = {
     "elastic": ("motor_angle",),
     "servo": ("servo_reference",),
 }
+
+
+# -- observer ---------------------------------------------------------------------------------------------------------
+# `Observer`: what a controller may see beside the state.
+
+
+class Observer:
+    """Makes the observations of one controller.
+
+    Whether contacts touch is taken from the estimator, where it has `touching`; else from the contact bits of the
+    sensors (a bit that does not arrive keeps its last value, 0.5 before the first); else from the true forces, with the
+    thresholds of the default sensors.
+
+    Args:
+        robot: The robot.
+        sensors: Its sensors; None for none.
+        estimator: Its estimator; None for none.
+    """
+
+    def __init__(self, robot: Robot, sensors: Sensors | None, estimator: Estimator | None) -> None:
+        self._contacts = tuple(robot.contacts)
+        self._sensed, self._estimator = sensors is not None, estimator if hasattr(estimator, "touching") else None
+        self._bits = TouchBits(len(self._contacts), robot.mass * STANDARD_GRAVITY, SensorSettings())
+        self._last = np.full(len(self._contacts), 0.5)
+
+    def look(self, truth: Truth, readings: Mapping[str, Array]) -> Observation:
+        """The observation now."""
+        return Observation(truth.t, self._touching(truth, readings), readings)
+
+    def _touching(self, truth: Truth, readings: Mapping[str, Array]) -> Array:
+        """(contacts,) probabilities of touch."""
+        if self._estimator is not None:
+            return np.array(self._estimator.touching)
+        if not self._sensed:
+            forces = np.array([truth.wrenches[name][2] for name in self._contacts])
+            return self._bits.update(forces).astype(float)
+        bits = np.array([readings[f"contact.{name}.touching"][0] for name in self._contacts])
+        self._last = np.where(np.isnan(bits), self._last, bits)
+        return self._last

@@ -144,7 +144,7 @@ class Simulation:
 
     @property
     def controller(self) -> Controller:
-        """Of the first robot."""
+        """Controller of the first robot."""
         return self.participants[0].controller
 
     @property

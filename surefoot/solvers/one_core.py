@@ -31,5 +31,5 @@ def on_one_core() -> Iterator[None]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Those of this process: numpy's and scipy's."""
+    """Thread pools of this process: numpy's and scipy's."""
     return ThreadpoolController()

@@ -24,7 +24,7 @@ from surefoot.tasks.task import Task, masked, pose_measures
 
 @dataclass(frozen=True, eq=False)
 class _Tied(Task):
-    """Some directions of one frame as seen from another are held."""
+    """Hold some directions of one frame as seen from another."""
 
     robot: Robot
 

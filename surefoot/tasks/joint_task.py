@@ -22,7 +22,7 @@ _ADDED = ("revolute", "prismatic", "helical", "translation")
 
 
 class JointRows(NamedTuple):
-    """Some joints.
+    """Rows of selected joints.
 
     Args:
         kinds: Kind of each.

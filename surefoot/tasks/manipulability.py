@@ -72,7 +72,7 @@ class Manipulability(Task):
 
 
 def _determinant(A: Array) -> Array:
-    """Of a symmetric positive semi-definite matrix, by elimination."""
+    """Determinant of a symmetric positive semi-definite matrix, by elimination."""
     if not ops.is_symbolic(A):
         return np.asarray(np.linalg.det(A))
     A, found = A.copy(), 1.0

@@ -66,7 +66,7 @@ _WHOLE, _PLAIN = (int, np.integer), (str, bool, int, float)
 
 @dataclass(frozen=True, eq=False)
 class Task(ABC):
-    """What all tasks have in common.
+    """Base of all tasks.
 
     A kind of task gives `measures`, `numbers_of` and `error`, and where it can `jacobian`, `bias` and `default_name`.
 
@@ -295,7 +295,7 @@ def _identity(value: Any) -> Any:
 
 
 def limited_error(error: Array, below: Array, above: Array) -> Array:
-    """What is missing to the interval that the margins leave (rows,): 0 inside.   [tasks.margin].
+    """Distance to the interval that the margins leave (rows,): 0 inside.   [tasks.margin].
 
     Args:
         error: (rows,) target − value.

@@ -21,7 +21,7 @@ from surefoot.tasks.task import Task
 
 
 class Terms(NamedTuple):
-    """What a task is at one state.
+    """Error, Jacobian and drift of a task at one state.
 
     Args:
         error: (rows,) target − value.
@@ -99,12 +99,12 @@ class TaskSet:
 
     @property
     def kernel(self) -> Kernel:
-        """Of q and targets: errors (rows,) and Jacobians (rows, nv) of all tasks, one below the other."""
+        """Kernel of q and targets: errors (rows,) and Jacobians (rows, nv) of all tasks, one below the other."""
         return self._kernels.task_terms
 
     @property
     def moving_kernel(self) -> Kernel:
-        """Of q, v and targets: errors (rows,), Jacobians (rows, nv) and J̇ v (rows,) of all tasks."""
+        """Kernel of q, v and targets: errors (rows,), Jacobians (rows, nv) and J̇ v (rows,) of all tasks."""
         return self._kernels.task_terms_moving
 
     def evaluate(self, q: ArrayLike, v: ArrayLike | None = None) -> list[Terms]:

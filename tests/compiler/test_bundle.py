@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot.compiler import compile_robot
-from surefoot.compiler.bundle import SYMBOLS, WORDS
+from surefoot.compiler.kernel_set import SYMBOLS, WORDS
 from surefoot.compiler.quantities import FRAME_QUANTITIES
 from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
 from surefoot.kinematics import REFERENCES

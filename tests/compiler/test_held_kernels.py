@@ -5,8 +5,8 @@ import pytest
 import surefoot as sf
 from surefoot.dynamics.constraints.constraints import constraints_of, contact
 from surefoot.dynamics.constraints.equations import Baumgarte
-from surefoot.dynamics.methods.derivatives import constrained_derivatives
 from surefoot.dynamics.methods.forward import constrained_forward
+from surefoot.dynamics.methods.forward_derivatives import constrained_derivatives
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.robot import Loop
 from tests.dynamics.examples import armed, robot_named, state

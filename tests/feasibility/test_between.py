@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import SurefootError
-from surefoot.feasibility.between import cubic_extremes, parabola_extremes
+from surefoot.feasibility.limits import cubic_extremes, parabola_extremes
 from surefoot.motion import Trajectory
 from surefoot.robot import load
 

@@ -9,7 +9,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.kinematics import check_closure
+from surefoot.feasibility.contact_motion import check_closure
 from surefoot.motion import Trajectory, World
 from surefoot.robot import Coupling, Loop
 

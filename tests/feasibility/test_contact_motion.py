@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 
 from surefoot.feasibility.case import Case
-from surefoot.feasibility.kinematics import check_contact_motion, slip_of_contact
+from surefoot.feasibility.contact_motion import check_contact_motion, slip_of_contact
 from surefoot.feasibility.series import Series
 from surefoot.motion import ContactSchedule, Phase, Spot, Stance, Trajectory, World
 from tests.feasibility.foot_motions import feet_motion, smooth

@@ -18,7 +18,7 @@ from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, Unkn
 from surefoot.motion import Column, Log, Trajectory
 from surefoot.motion.files.columns import read_csv, read_parquet
 from surefoot.motion.reading import read_motion
-from surefoot.report.export.columns import STEP, column_files, read_column_files, write_column_files
+from surefoot.report.export.columns import STEP, column_files, read_column_files, write_column_files, zmp_of_motion
 from surefoot.report.export.joints import joint_table, nanoseconds
 from surefoot.report.export.mcap import (
     JOINT_STATE,
@@ -31,7 +31,6 @@ from surefoot.report.export.mcap import (
 )
 from surefoot.report.export.tables import FORMATS, format_of, write_table
 from surefoot.report.export.yaml import _number, _text, joint_trajectory_yaml, write_joint_trajectory
-from surefoot.report.export.zmp import zmp_of_motion
 from surefoot.robot import zoo
 from tests.report.motions import swaying, weight_on
 

@@ -34,13 +34,7 @@ _READY = "listens at port"
 
 
 def serve_command(link: str, duration: float, calibration: Path | None) -> int:
-    """Be the robot.
-
-    Args:
-        link: The address.
-        duration: [s].
-        calibration: TOML file, or None for nominal servos.
-    """
+    """Run the emulated robot."""
     robot = load("hexapod")
     log = emulate(
         robot, _servos(robot, calibration), link, duration, ready=lambda port: print(_READY, port, flush=True)
@@ -58,14 +52,6 @@ def hexapod_command(
     as_json: bool,
 ) -> int:
     """Send a motion to the robot.
-
-    Args:
-        link: The address; with port 0 an emulator is started.
-        motion: Trajectory file, or None to sway.
-        duration: [s].
-        calibration: TOML file, or None for nominal servos.
-        disturbance: Share of packets to lose, and "from,to" of a blackout or None.
-        as_json: Print JSON.
 
     Returns:
         0 if the robot answered, 1 if not.

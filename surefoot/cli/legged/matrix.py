@@ -32,16 +32,6 @@ def matrix_command(
 ) -> int:
     """Run a matrix, or what is left of it; the last line printed is the path of its folder.
 
-    Args:
-        family: Key of `FAMILIES`.
-        robots: Comma-separated names, or None for those of the family.
-        scenarios: The same.
-        seeds: How many.
-        out: Folder, of an interrupted matrix or new; None for `runs/matrix-FAMILY-TIME/`.
-        overrides: `key=value` texts.
-        as_json: Print JSON.
-        perturbed: Whether robots and ground differ from what the controllers know.
-
     Returns:
         0 if all passed that the robots are made for, 1 if not.
     """

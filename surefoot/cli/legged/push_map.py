@@ -12,13 +12,6 @@ from surefoot.cli.console import progress
 def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, as_json: bool) -> int:
     """Search for the largest survived pushes; the last line printed is the path of the folder.
 
-    Args:
-        robot: Name or file.
-        out: Folder; None for `runs/push-map-ROBOT/`. A map that is there already is continued.
-        stepping: Whether a controller that steps is pushed too, if the robot has two feet.
-        ideal: Whether controllers see the true state.
-        as_json: Print the rows of whole-body control as JSON.
-
     Returns:
         0.
     """

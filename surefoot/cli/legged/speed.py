@@ -14,13 +14,6 @@ _USUAL = 20  # trials, for the progress bar
 def speed_command(robot: str, out: Path | None, seed: int, overrides: Sequence[str], as_json: bool) -> int:
     """Search for the fastest clean walk; the last line printed is the path of the folder with all runs.
 
-    Args:
-        robot: Name or file.
-        out: Folder, new or empty; None for `runs/speed-ROBOT-TIME/`.
-        seed: Of all randomness.
-        overrides: `key=value` texts.
-        as_json: Print JSON.
-
     Returns:
         0 if there is a clean walk, 1 if not.
     """

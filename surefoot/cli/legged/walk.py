@@ -14,14 +14,6 @@ def walk_command(
 ) -> int:
     """Run the scenario `walk` with another goal; the last line printed is the path of its folder.
 
-    Args:
-        robot: Another robot, or None.
-        to: Where to, as for `goal_in`.
-        world: A scenario, or a TOML file with a `[world]` table, or None.
-        out: Folder, or None for the default.
-        seed: Seed, or None for the scenario's.
-        overrides: `key=value` texts.
-
     Returns:
         0 if it got there, 1 if not.
     """

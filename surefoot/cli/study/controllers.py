@@ -14,13 +14,6 @@ def controllers_command(
 ) -> int:
     """Compare them; the last line printed is the path of the page.
 
-    Args:
-        scenario: Name or file.
-        robot: Name or file, or None.
-        controllers: Comma-separated names, or None for all.
-        out: The page, or None for `controllers-ROBOT.html`.
-        as_json: Print JSON, and write no page unless `out` is given.
-
     Returns:
         0.
     """

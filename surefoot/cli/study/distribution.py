@@ -12,13 +12,6 @@ from surefoot.errors import ShapeError
 def distribution_command(robot: str, contacts: str | None, acceleration: str, dcm: str | None, as_json: bool) -> int:
     """Print the table.
 
-    Args:
-        robot: Name or file.
-        contacts: Comma-separated names, or None for those on the ground.
-        acceleration: Of the CoM, three numbers [m/s²].
-        dcm: Two numbers [m], or None.
-        as_json: Print JSON.
-
     Returns:
         0.
     """

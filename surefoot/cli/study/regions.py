@@ -10,12 +10,6 @@ from pathlib import Path
 def regions_command(robot: str, moment: float | None, out: Path | None, as_json: bool) -> int:
     """Write the page; the last line printed is its path.
 
-    Args:
-        robot: Name or file.
-        moment: Largest moment of angular momentum [N m], or None.
-        out: The page, or None for `regions-ROBOT.html`.
-        as_json: Print the numbers as JSON, and write no page unless `out` is given.
-
     Returns:
         0.
     """

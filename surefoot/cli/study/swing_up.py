@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 def swing_up_command(cases: str | None, seed: int, out: Path, as_json: bool) -> int:
     """Run the cases; the last line printed is the path of the page.
 
-    Args:
-        cases: Comma-separated names, or None for all.
-        seed: Of the sensor noise.
-        out: The page.
-        as_json: Print JSON, and write no page.
-
     Returns:
         0, also where an outcome differs from the thesis.
     """

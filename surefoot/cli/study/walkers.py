@@ -21,11 +21,6 @@ _STEPS = 12
 def walkers_command(walkers: str | None, out: Path, as_json: bool) -> int:
     """Find the gaits; the last line printed is the path of the page.
 
-    Args:
-        walkers: Comma-separated names, or None for all.
-        out: The page.
-        as_json: Print JSON, and write no page.
-
     Returns:
         0.
     """

@@ -174,7 +174,7 @@ class _Placer:
         return {self.element_of[self.instructions[x][1][0]][0] for x in values}
 
     def all_events(self, values: int) -> list[Event]:
-        """Those of the residence plan, and ("result", i); inputs and their sines that are results come first."""
+        """The events of the residence plan, and ("result", i); inputs and their sines that are results come first."""
         given = set(self.inputs.values()) | set(self.early)
         events: list[Event] = []
         for i in self.sources:

@@ -11,7 +11,7 @@ _SCHEDULERS = 4  # of a multiprocessor; its warps and registers are dealt out to
 
 
 class Device(NamedTuple):
-    """What one multiprocessor has.
+    """Resources of one multiprocessor.
 
     Args:
         shared: Bytes of shared memory.

@@ -344,7 +344,7 @@ class _Writer:
             self.value(step.value, {**_FORMS, **_CALLS}[op].format(*values, f=self.suffix))
 
     def sine_and_cosine(self, i: int, angle: int, value: str) -> None:
-        """Of an angle that is computed: both at once, at the first need of one of them."""
+        """Sine and cosine of a computed angle: both at once, when the first of them is needed."""
         if i not in self.names:
             both = {op: self.pairs[angle].get(op, -1) for op in ("sin", "cos")}
             self.add(f"real s{angle}, c{angle};\n  sincos{self.suffix}({value}, &s{angle}, &c{angle});")

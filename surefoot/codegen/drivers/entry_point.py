@@ -230,7 +230,7 @@ class _Entry(_Native):
     # -- a batch --------------------------------------------------------------------------------------------------
 
     def run_batch(self, states: Any) -> None:
-        """With the interpreter released."""
+        """Run a batch with the interpreter released."""
         b = self.b
         spec = self.word(self.front, FIELDS["batch"], POINTER)
         self.leave_if(b.icmp_unsigned("==", spec, _NULL), self.other)

@@ -124,7 +124,7 @@ class _Queue(PlannedLoop):
                 b.store(value, self.at(target, self.in_bytes(e)))
 
     def copy_out(self, row: Any, lane: Any) -> None:
-        """What is fed back in a lane into its rows."""
+        """Copy the fed-back values of a lane into its rows."""
         b = self.b
         with self.states() as (k, _):
             size, source = self.row_of(self.spec, "input_size", k), self.entry(k, lane)

@@ -23,7 +23,7 @@ UNIT_TOLERANCE = 1e-6  # of the length of quaternions and (cos, sin) pairs; also
 
 
 class Driver(Writer):
-    """What both share."""
+    """Base of both drivers."""
 
     def __init__(self, module: ir.Module, build: Build, name: str, *arguments: ir.Type) -> None:
         super().__init__(module, name, I64, *arguments)
@@ -39,7 +39,7 @@ class Driver(Writer):
 
     @property
     def alignment(self) -> int:
-        """Of tiles [bytes]."""
+        """Alignment of tiles [bytes]."""
         return min(64, self.build.stride)
 
     def load(self, address: Any) -> Any:

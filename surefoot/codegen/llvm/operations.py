@@ -53,7 +53,7 @@ class Operations:
 
     @property
     def alignment(self) -> int:
-        """Of values in tiles, in bytes."""
+        """Alignment of values in tiles, in bytes."""
         return min(ALIGNMENT, self.build.stride)
 
     def take(self, count: int = 1) -> int:
@@ -136,7 +136,7 @@ class Operations:
         self.lines.append(f"{name} = select {self.bits_type} {bit}, {t} {values[1]}, {t} {values[2]}")
 
     def sincos(self, name: str, op: str, value: str) -> None:
-        """Of an angle that is computed: through memory, by the same function as for the inputs."""
+        """Sine and cosine of a computed angle: through memory, by the same function as for the inputs."""
         slot = self.take(3)
         self.store(value, "%scratch", slot)
         x, y = self.pointer("%scratch", slot), self.pointer("%scratch", slot + 1)

@@ -116,7 +116,7 @@ class KernelWriter(Operations):
         return angles
 
     def residence(self) -> list[list[Event]]:
-        """What happens in each chunk."""
+        """The residence plan, chunk by chunk."""
         instructions = self.program.instructions
         inputs = {i for i, (op, _) in enumerate(instructions) if op == "input"}
         early = set(self.scratch)
@@ -141,7 +141,7 @@ class KernelWriter(Operations):
         return self.lines
 
     def chunk_text(self, events: Sequence[Event]) -> list[str]:
-        """Some of the instructions."""
+        """LLVM assembly of the instructions of one chunk."""
         self.lines, self.names = [], {}
         for what, i in events:
             if what == "load":
@@ -172,7 +172,7 @@ class KernelWriter(Operations):
         return {name: str(size * self.build.stride) for name, size in sizes.items()} | {"out": "%stride"}
 
     def parameters(self) -> str:
-        """Of the function of a chunk."""
+        """Parameters of the function of a chunk."""
         written = {source for source, _ in self.direct.values()}
         words = ["ptr" if k in written else "ptr noalias readonly" for k in range(len(self.program.input_shapes))]
         inputs = [f"{word} %in{k}.first" for k, word in enumerate(words)]

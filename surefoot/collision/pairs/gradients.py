@@ -59,7 +59,7 @@ class PairGradients:
         return np.asarray(carried[self._table.second] - carried[self._table.first])
 
     def at(self, points: Array, twists: Array, rows: Indices, columns: Indices) -> Proximity:
-        """Of single pairs at single postures.
+        """Distances and gradients of single pairs at single postures.
 
         Args:
             points: (n, …, 3) as `VolumeMotion.points` gives them.

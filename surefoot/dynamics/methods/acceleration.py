@@ -139,12 +139,12 @@ class _Problem:
 
     @cached_property
     def basis(self) -> RowBasis:
-        """Of the rows of J."""
+        """Basis of the rows of J."""
         return row_basis(self.J)
 
     @cached_property
     def equations(self) -> ConstrainedEquations:
-        """With the mass matrix."""
+        """The equations with the mass matrix."""
         tree = self.robot.tree
         h = rnea(tree, self.q, self.v, np.zeros_like(self.v), self.external)
         return ConstrainedEquations(crba(tree, self.q), self.tau - h, self.J, self.drift)

@@ -67,7 +67,7 @@ class ScaledEquations:
 
     @property
     def rank(self) -> int:
-        """Of J."""
+        """Rank of J."""
         return self.basis.rank
 
 

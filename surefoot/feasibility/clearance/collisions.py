@@ -76,7 +76,7 @@ def check_collisions(case: Case, rates: Rates) -> list[Series]:
 
 
 class _Clearance(NamedTuple):
-    """What was found, and what it was found with."""
+    """Clearances, with the models that they were computed with."""
 
     case: Case
     found: PathClearance

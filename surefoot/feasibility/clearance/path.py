@@ -35,7 +35,7 @@ _MOST_PLACES = 12  # where it is looked at more closely: first the worst of ever
 
 @dataclass(frozen=True, eq=False)
 class PathClearance:
-    """What was found.
+    """Clearances along a path.
 
     Args:
         time: (m,) when the motion was looked at, increasing [s].

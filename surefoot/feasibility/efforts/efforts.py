@@ -25,7 +25,7 @@ _CARRIED = 1e-3  # share of the weight that other wrenches may miss more at the 
 
 @dataclass(frozen=True, eq=False)
 class Efforts:
-    """What drives and contacts do.
+    """Forces of drives and contacts.
 
     Args:
         needed: (n, nv) generalized forces M a + h that something has to exert.

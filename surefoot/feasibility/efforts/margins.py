@@ -48,7 +48,7 @@ def impossible_wrenches(case: Case, touch: Touch, wrenches: Array) -> NDArray[np
 
 
 def slack_of_contact(case: Case, item: str) -> tuple[float, float]:
-    """What passes, and what violations are measured by."""
+    """The largest violation that passes, and the scale of violations."""
     tol, weight = case.tolerances, case.weight
     reach = max((float(np.abs(c.corners).max()) for c in case.robot.contacts.values()), default=0.1) or 0.1
     return {

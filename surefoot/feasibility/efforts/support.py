@@ -45,7 +45,7 @@ class Support:
 
 
 def support_of(case: Case, touch: Touch, com: Array) -> Support:
-    """What may carry a motion."""
+    """Contacts that may carry a motion."""
     carrying, frames, surfaces = _carrying_contacts(case, touch), touch_frames(case, touch), surfaces_at_touch(case)
     points, pushes, usable = [np.zeros((case.n, 0, 3))], [np.zeros((case.n, 0), bool)], [np.zeros((case.n, 0), bool)]
     cones = placed_cones(surfaces, frames, carrying, com, np.maximum(touch.friction, _SLIPPERY))

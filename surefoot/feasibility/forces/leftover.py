@@ -43,7 +43,7 @@ class Leftover:
 
     @classmethod
     def of_contacts(cls, case: Case, touch: Touch, support: Support, stops: NDArray[np.bool_], unit: Array) -> Self:
-        """With the contacts of a motion.
+        """The leftover for the contacts of a motion.
 
         Args:
             case: The case.

@@ -79,7 +79,7 @@ def _order(case: Case) -> Series:
 
 
 def _order_text(name: str, verdict: OrderVerdict, partly: bool, read: str) -> tuple[str, str]:
-    """What is wrong with the order of a quaternion, and what to do about it."""
+    """A finding about the order of a quaternion, and the remedy."""
     meant, other = verdict.meant, other_order(verdict.meant)
     if meant and meant == read:
         text = (
@@ -312,7 +312,7 @@ def _roughness(case: Case, rates: Rates, factor: float) -> float:
 
 
 def _doubt(case: Case, rates: Rates, wrong: list[_Unit]) -> str:
-    """That times may be in another unit, where that is likely and not sure; "" for nothing."""
+    """A remark that times may be in another unit, if that is likely but not certain; else ""."""
     step = float(np.median(np.diff(case.time)))
     if wrong or case.trajectory.v is not None or step < _SLOW or case.n <= 20:
         return ""

@@ -71,7 +71,7 @@ def other_readings(case: Case, rates: Rates) -> tuple[OtherReading, ...]:
 
 
 def _of_base(case: Case, rates: Rates, v: Array) -> list[OtherReading]:
-    """Of a free base: world axes, or the angular velocity first."""
+    """Other readings of a free base: world axes, or the angular velocity first."""
     base, tree = case.robot.base_joint, case.robot.tree
     if base is None or tree.kinds[base] != "free" or int(tree.v_index[base]) in rates.filled_rows:
         return []

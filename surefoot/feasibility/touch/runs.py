@@ -36,7 +36,7 @@ def lasting(mask: Mask, time: Array, least: float) -> Mask:
 
 
 def bridged(mask: Mask, may: Mask, time: Array, longest: float = np.inf, ends: bool = False) -> Mask:
-    """With the gaps filled in which `may` is true throughout and that last at most so long.
+    """Fill the gaps in which `may` is true throughout and that last at most so long.
 
     Args:
         mask: (n,).

@@ -276,7 +276,7 @@ def _parts(piece: Piece, plane: Plane) -> tuple[Piece, Piece] | None:
 
 
 def _clipped(piece: Piece, height: Array) -> Piece:
-    """What of a piece has a height that is not negative."""
+    """The part of a piece whose height is not negative."""
     inside = height[piece.triangles] >= 0.0
     number = inside.sum(axis=1)
     one, two = (_turned(piece.triangles[number == n], inside[number == n], n) for n in (1, 2))

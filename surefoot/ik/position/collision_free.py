@@ -71,7 +71,7 @@ class HalfSpaces(Task):
 
 
 def half_spaces(robot: Robot, model: CollisionModel, tasks: Sequence[Task]) -> HalfSpaces:
-    """What is to be solved besides the tasks so that nothing touches."""
+    """Half-spaces to satisfy besides the tasks so that nothing touches."""
     if model.robot.joint_names != robot.joint_names:
         raise ShapeError(f"the collision model belongs to `{model.robot.name}`, not to `{robot.name}`")
     return HalfSpaces(robot.nq, _PAIRS, name="nothing touches", priority=first_priority(tasks))

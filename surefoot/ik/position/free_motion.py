@@ -90,7 +90,7 @@ class FreeMotion:
 
 
 def free_motion(robot: Robot, joints: Sequence[str] | None = None, limits: bool = True) -> FreeMotion:
-    """What may move.
+    """The motion that is left free.
 
     Args:
         robot: The robot; its couplings are kept.

@@ -301,7 +301,7 @@ class PositionProblem:
         return self.motion.moved(q, u), ops.concatenate([ops.array([done, steps]), kept])
 
     def _left(self, k: int, error: Array, given: Given) -> Array:
-        """What is missing of a task."""
+        """The remaining error of a task."""
         return error if self.tasks[k].is_equation else limited_error(error, given[k, "below"], given[k, "above"])
 
     def _damped(
@@ -326,7 +326,7 @@ class PositionProblem:
         return fixed + damped_step(r - stacked @ fixed, stacked, free * inside, z, caution)
 
     def _ends(self, q: Array, u: Array) -> tuple[Array, Array]:
-        """Of the joints that a step would take beyond their limits: the way to these (k,); 1 for the others (k,)."""
+        """Way to the limit (k,) of joints that a step would take beyond it, else 0; and 1 for the others (k,)."""
         x, low, high = self.motion.positions(q), self.motion.lower, self.motion.upper
         ends, inside = [], []
         for k, bounded in enumerate(self.motion.entry >= 0):

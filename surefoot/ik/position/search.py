@@ -25,7 +25,7 @@ _LANES = 8  # random starts at a time
 
 
 class Found(NamedTuple):
-    """What a search came to.
+    """Result of a search.
 
     Args:
         state: The best so far, as `PositionProblem` has it.

@@ -23,7 +23,7 @@ _CLOSING_STEPS = 6  # of Newton, back to the task at the start
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """What is given on a horizon of N steps.
+    """Given quantities on a horizon of N steps.
 
     Args:
         q: (n,) posture at its start.

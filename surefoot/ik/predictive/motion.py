@@ -43,7 +43,7 @@ class TaskRows:
 
 @dataclass(frozen=True, eq=False)
 class NullSpaceMotion:
-    """What a null-space velocity gives.
+    """The motion that results from a null-space velocity.
 
     Args:
         rate: q' (n,) [rad/s or m/s].
@@ -103,7 +103,7 @@ def _bend(tree: Tree, frame: Frame, q: Array, x: Array) -> Array:
 
 
 def _error(T: Array, pose: Array, J: Array) -> tuple[Array, Array]:
-    """What is missing to the pose (6,), and its derivative by q (6, n).
+    """Error of the pose (6,), and its derivative by q (6, n).
 
     Of the rotation it is sin(θ) times the axis: with E = R_d Rᵀ the vector of ½ (E − Eᵀ), whose derivative is
     −½ (tr(E) I − Eᵀ) J_ω: smooth, and the rotation vector near zero.

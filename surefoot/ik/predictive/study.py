@@ -83,13 +83,13 @@ class Study:
 
     @property
     def cycles(self) -> int:
-        """Of the control loop."""
+        """Number of cycles of the control loop."""
         return round(self.duration / self.dt)
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What a motion was like.
+    """Record of a motion.
 
     Args:
         time: (N + 1,) [s].

@@ -102,7 +102,7 @@ class StepperRows:
 
     @cached_property
     def kernel(self) -> Kernel:
-        """Of q, u (k,) of the last tick, targets and settings (5, rows): A (rows, k), lower and upper (rows + k,)."""
+        """Kernel: q, last u (k,), targets and settings (5, rows) → A (rows, k), lower and upper (rows + k,)."""
         shapes = {
             "last": (self.motion.S.shape[1],),
             "targets": (self.targets[-1].stop,),
@@ -112,12 +112,12 @@ class StepperRows:
 
     @cached_property
     def integrator(self) -> Kernel:
-        """Of q and u (k,): the configuration after a tick, and v (nv,)."""
+        """Kernel of q and u (k,): the configuration after a tick, and v (nv,)."""
         shapes = {"u": (self.motion.S.shape[1],)}
         return compile_robot(self.robot, functions={"stepper_moved": (self._moved, shapes)}).stepper_moved
 
     def _rows(self, robot: Robot, q: Array, last: Array, targets: Array, settings: Array) -> tuple[Array, Array, Array]:
-        """What tasks ask for, scaled: gain (error − below) ≤ J v − rate ≤ gain (error + above).   [ik.step-rows].
+        """Scaled rows of the tasks: gain (error − below) ≤ J v − rate ≤ gain (error + above).   [ik.step-rows].
 
         For accelerations dt is the gain, and J v_last the rate.
         """

@@ -1,10 +1,5 @@
 """Frames on bodies: placements, velocities, accelerations, Jacobians, derivatives."""
 
-from surefoot.kinematics.frames.derivatives import (
-    com_velocity_derivative,
-    frame_acceleration_derivatives,
-    frame_velocity_derivatives,
-)
 from surefoot.kinematics.frames.frame import (
     REFERENCES,
     WORLD,
@@ -13,6 +8,11 @@ from surefoot.kinematics.frames.frame import (
     contact_frame,
     frame_of,
     require_reference,
+)
+from surefoot.kinematics.frames.frame_derivatives import (
+    com_velocity_derivative,
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
 )
 from surefoot.kinematics.frames.frames import (
     frame_acceleration,

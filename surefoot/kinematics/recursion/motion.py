@@ -111,7 +111,7 @@ class PerBody(Sequence[T], Generic[T]):
         return self._known[i]
 
     def _before(self, i: int) -> Iterable[int]:
-        """What to compute first, so that no long chain of questions arises."""
+        """Bodies to compute first, so that no long recursion arises."""
         if self._count <= _DEEP:
             return ()
         return range(i) if self._outward else reversed(range(i + 1, self._count))

@@ -176,7 +176,7 @@ def _numbered(first: Sequence[str]) -> bool:
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """What stands between entries, told by the first line; by the second where the first names one column."""
+    """The separator of entries, taken from the first line; from the second if the first names one column."""
     first = lines[0]
     if ";" in first and ("," not in first or _DECIMAL_COMMA.fullmatch(first.split(";")[0].strip())):
         return ";"

@@ -116,14 +116,14 @@ class _Reader(pickle._Unpickler):
     dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}  # type: ignore[dict-item]
 
     def find_class(self, module: str, name: str) -> Any:
-        """What stands for a name in the file."""
+        """The object for a class name in the file."""
         if (module, name) not in self._known:
             raise _refused(f"`{module}.{name}`")
         return self._known[module, name]
 
 
 def read_pickle(path: str | Path) -> Any:
-    """What a pickle of arrays, numbers, texts and containers holds; nothing in the file is executed.
+    """Read a pickle of arrays, numbers, texts and containers; nothing in the file is executed.
 
     Args:
         path: A file of `pickle.dump` or `joblib.dump`, packed or not.

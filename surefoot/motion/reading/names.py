@@ -151,7 +151,7 @@ def matched_joints(robot: Robot, names: Sequence[str], partly: bool = False) -> 
 
 
 def rename_step(likely: Mapping[str, str]) -> str:
-    """What to rename; "" where there is nothing."""
+    """Which names to change; "" if none."""
     pairs = [f"`{name}` to `{right}`" for name, right in likely.items()]
     return f"rename {', '.join(pairs[:4])}{', …' if len(pairs) > 4 else ''}" if pairs else ""
 

@@ -131,7 +131,7 @@ def _half(r: BalanceRegions) -> float:
 
 
 def _limits(r: BalanceRegions) -> Array:
-    """Of the phase plane."""
+    """Limits of the phase plane."""
     wide = 2.0 * _half(r)
     return np.array([[-wide, wide], [-r.omega * wide, r.omega * wide]])
 

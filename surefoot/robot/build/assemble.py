@@ -181,7 +181,7 @@ _UNIT_ENTRIES = {"continuous": slice(0, 2), "spherical": slice(0, 4), "planar": 
 
 @dataclass(frozen=True)
 class Parts:
-    """What belongs to a robot beside its model.
+    """Parts of a robot besides its model.
 
     Args:
         collisions: Collision shapes.

@@ -138,7 +138,7 @@ def _end_of_shank(points: Array, normal: Array, joint: Array) -> Array | None:
 
 
 def _friction(cloud: list[tuple[Geometry, Array]]) -> float:
-    """Of the shapes that touch the ground, the least that is given."""
+    """The least friction given for the shapes that touch the ground."""
     floor = min(float(points[:, 2].min()) for _, points in cloud)
     touching = [item for item, points in cloud if points[:, 2].min() <= floor + _FLAT]
     return min((item.friction for item in touching if item.friction is not None), default=_FRICTION)

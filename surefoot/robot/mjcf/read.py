@@ -78,7 +78,7 @@ def _initial(model: mujoco.MjModel, names: Names) -> Home:
 
 
 def _positions(model: mujoco.MjModel, names: Names, qpos: Array) -> dict[str, float | tuple[float, ...]]:
-    """Of all joints but that of the base."""
+    """Positions of all joints except the base joint."""
     out: dict[str, float | tuple[float, ...]] = {}
     for k in range(1 if _root_is_free(model) else 0, model.njnt):
         start = int(model.jnt_qposadr[k])

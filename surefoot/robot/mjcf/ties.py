@@ -117,7 +117,7 @@ def _shares(model: mujoco.MjModel, names: Names, i: int) -> dict[str, float]:
 
 
 def _lost_of_tendon(model: mujoco.MjModel, i: int) -> list[str]:
-    """What a robot does not have of a tendon."""
+    """Properties of a tendon that the robot lacks."""
     if model.wrap_type[model.tendon_adr[i]] != mujoco.mjtWrap.mjWRAP_JOINT:
         return ["tendon over sites dropped"]
     lost = {

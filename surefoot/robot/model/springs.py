@@ -79,7 +79,7 @@ class SpringForces:
 
     @classmethod
     def of(cls, springs: Sequence[Spring], tree: Tree) -> SpringForces:
-        """Those of a robot."""
+        """The springs of a robot."""
         nq = sum(tree.nq_of(i) for i in range(tree.n))
         nv = sum(tree.nv_of(i) for i in range(tree.n))
         shares, positions = np.zeros((len(springs), nv)), np.zeros((len(springs), nq))

@@ -129,7 +129,7 @@ class MassProperties(NamedTuple):
 
 
 def mass_properties(solids: Sequence[Solid]) -> MassProperties:
-    """Of solids that are rigidly joined.
+    """Mass properties of rigidly joined solids.
 
     Args:
         solids: At least one, all in one frame.

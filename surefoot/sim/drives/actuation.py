@@ -51,7 +51,7 @@ class Actuation:
 
 
 def ideal_drives(robots: Sequence[Robot], commands: Sequence[Command], limits: Sequence[Array]) -> list[Actuation]:
-    """What ideal drives make of one command for each robot.
+    """The actuation of ideal drives for one command per robot.
 
     Args:
         robots: The robots.

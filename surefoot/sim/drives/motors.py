@@ -142,7 +142,7 @@ class ElasticGears(DriveGroup):
         self._push = (np.zeros(self.n), np.zeros(self.n), np.zeros(self.n))
 
     def shape(self, position: Array, velocity: Array) -> None:
-        """What the joint feels of gear and rotor in the next step."""
+        """Effect of gear and rotor on the joint in the next step."""
         torque, target, kp, speed, kd = self.rows[:5]
         force = torque + kp * (target - position - self._deflection) + kd * speed
         drag = self.dt * kp + kd

@@ -93,7 +93,7 @@ class Calibration:
 
     @property
     def microseconds(self) -> float:
-        """Of one count [µs]."""
+        """Length of one count [µs]."""
         return 1e6 / (PCA9685.STEPS * PCA9685.frequency(PCA9685.prescale(self.frequency)))
 
     @property

@@ -87,7 +87,7 @@ def emulate(
     world: World | None = None,
     ready: Callable[[int], None] | None = None,
 ) -> Log:
-    """Be the robot at an address, in real time; returns the log of the simulation.
+    """Emulate the robot at an address, in real time; returns the log of the simulation.
 
     Args:
         robot: A robot with hobby servos.

@@ -52,7 +52,7 @@ class Targets:
 
 @dataclass(frozen=True, eq=False)
 class Status:
-    """What the robot reports.
+    """A report of the robot.
 
     Args:
         session: Of the desktop that it listens to; 0 for none.

@@ -66,7 +66,7 @@ def _principal(inertia: Array) -> tuple[Array, Array]:
 
 
 def without_mass() -> BodyInertia:
-    """That of a body that weighs nothing."""
+    """Inertia of a body without mass."""
     return BodyInertia(0.0, np.zeros(3), np.zeros(3), np.eye(3), lifted=False)
 
 

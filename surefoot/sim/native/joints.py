@@ -112,7 +112,7 @@ class DrivenRows:
 
     @classmethod
     def of(cls, robot: Robot) -> DrivenRows:
-        """Those of a robot."""
+        """The driven rows of a robot."""
         kinds, entries = [], []
         for drive in robot.drives:
             i = robot.joint_index(drive.joint)
@@ -182,7 +182,7 @@ class Resistance:
 
     @classmethod
     def of(cls, robot: Robot, dt: float, *, explicit: bool, stops: bool = True, friction: bool = True) -> Resistance:
-        """That of a robot.
+        """The resistance of a robot.
 
         Args:
             robot: The robot.
@@ -212,7 +212,7 @@ class Resistance:
         )
 
     def viscous(self, v: Array, ahead: float) -> Force:
-        """Of viscous friction.
+        """Force of viscous friction.
 
         Args:
             v: (nv,) at the start.
@@ -221,7 +221,7 @@ class Resistance:
         return Force(-self.damping * v, ahead * self.damping)
 
     def dry(self, v: Array, ahead: float) -> Force:
-        """Of dry friction: −F v⁺ / max(|v|, creep).
+        """Force of dry friction: −F v⁺ / max(|v|, creep).
 
         Args:
             v: (nv,) at the start.
@@ -233,7 +233,7 @@ class Resistance:
         return Force(-drag * v, ahead * drag)
 
     def stops(self, q: Array, v: Array, ahead: float) -> Force:
-        """Of stops: springs beyond the limits, with dampers against going further.
+        """Force of stops: springs beyond the limits, with dampers against going further.
 
         Args:
             q: (nq,) at the start.

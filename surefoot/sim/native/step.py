@@ -394,7 +394,7 @@ class Stepper:
         return Outcome(contacts, a, joints, force)
 
     def joint_forces(self, q: Array, v: Array, springs: Springs) -> JointForces:
-        """Of drives, friction and stops.
+        """Forces of drives, friction and stops.
 
         Args:
             q: (nq,) configuration.

@@ -109,7 +109,7 @@ class Request:
 
     @property
     def steps(self) -> int:
-        """Of the whole rollout."""
+        """Steps of the whole rollout."""
         return int(self.controls.shape[-2]) * self.hold
 
     @property

@@ -11,18 +11,18 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array, finite_array, number
+from surefoot.codegen.loops import Floats, NativeCode
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
 from surefoot.sim.sensors.channels import ChannelBank, Stream
-from surefoot.sim.sensors.pressures import PRESSURES
 from surefoot.sim.sensors.settings import SensorSettings
 
 
 @dataclass(slots=True, eq=False)
 class Truth:
-    """What the world knows.
+    """The true state of the world.
 
     Args:
         t: Time [s].
@@ -251,3 +251,37 @@ def _groups(rows: Mapping[str, slice], robot: Robot) -> dict[str, slice]:
     for kind in ("wrench", "touching") if names else ():
         out[kind] = slice(rows[f"contact.{names[0]}.{kind}"].start, rows[f"contact.{names[-1]}.{kind}"].stop)
     return out
+
+
+# -- pressures --------------------------------------------------------------------------------------------------------
+# Centres of pressure and the ZMP of measured wrenches; a loop for `NativeCode`.
+
+
+def find_pressures(k: int, wrenches: Floats, T: Floats, least: float, nothing: float, out: Floats) -> None:
+    """Points (k + 1, 2) [m] without moment in their plane, as `contact.zero_moment_point` has them.
+
+    Those of wrenches (k, 6) in the planes of their contact frames T (k, 4, 4), and last that of their sum in z = 0;
+    `nothing` for a normal force below `least` > 0.
+    """
+    load = 0.0
+    about_x = 0.0
+    about_y = 0.0
+    for i in range(k):
+        w = 6 * i
+        t = 16 * i
+        force = wrenches[w + 2]
+        out[2 * i] = -wrenches[w + 4] / force if force >= least else nothing
+        out[2 * i + 1] = wrenches[w + 3] / force if force >= least else nothing
+        fx = T[t] * wrenches[w] + T[t + 1] * wrenches[w + 1] + T[t + 2] * force
+        fy = T[t + 4] * wrenches[w] + T[t + 5] * wrenches[w + 1] + T[t + 6] * force
+        fz = T[t + 8] * wrenches[w] + T[t + 9] * wrenches[w + 1] + T[t + 10] * force
+        mx = T[t] * wrenches[w + 3] + T[t + 1] * wrenches[w + 4] + T[t + 2] * wrenches[w + 5]
+        my = T[t + 4] * wrenches[w + 3] + T[t + 5] * wrenches[w + 4] + T[t + 6] * wrenches[w + 5]
+        load += fz
+        about_x += mx + T[t + 7] * fz - T[t + 11] * fy
+        about_y += my + T[t + 11] * fx - T[t + 3] * fz
+    out[2 * k] = -about_y / load if load >= least else nothing
+    out[2 * k + 1] = about_x / load if load >= least else nothing
+
+
+PRESSURES = NativeCode([find_pressures])

@@ -175,7 +175,7 @@ class _Greedy:
         self._known: dict[Pair, int] = {}
 
     def key(self, pair: Pair) -> tuple[int, int]:
-        """What to sort by."""
+        """Sort key."""
         if pair not in self._known:
             self._known[pair] = fill_in_index(self._structure, *pair)
         return self._known[pair], -pair[1]

@@ -96,7 +96,7 @@ def _facts(
 
 
 def _place(members: Sequence[Member]) -> str:
-    """What the members say, each once."""
+    """The statements of the members, each once."""
     return " and ".join(dict.fromkeys(member.place for member in members if member.place))
 
 

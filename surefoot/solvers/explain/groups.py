@@ -91,7 +91,7 @@ class ScaledRows:
     groups: int
 
     def only(self, chosen: NDArray) -> ScaledRows:
-        """Some of the rows.
+        """The group with some of its rows.
 
         Args:
             chosen: Their numbers, or (rows,) whether a row is.

@@ -52,7 +52,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Tolerances:
-    """What counts as zero.
+    """Tolerances below which numbers count as zero.
 
     Args:
         rank: What is left of a row in the null space of those before it, relative to its length.

@@ -90,7 +90,7 @@ class _Progress:
             self._add(segment_of(self.method, short, slope), terminal.t, terminal.x)
 
     def result(self) -> OdeResult:
-        """What there is so far."""
+        """The result so far."""
         return OdeResult(
             np.array(self._times),
             np.array(self._states),

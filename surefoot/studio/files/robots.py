@@ -22,7 +22,7 @@ _MOST_FILES, _MOST_ROBOTS = 200, 12
 
 @dataclass(frozen=True)
 class RobotKey:
-    """What a robot is loaded from.
+    """Source of a robot.
 
     Args:
         name: Name in the zoo, or a file.
@@ -133,7 +133,7 @@ class RobotStore:
             self._things = {place: kept for place, kept in self._things.items() if kept[0] is not robot}
 
     def meshes(self, robot: Robot) -> tuple[SceneMesh, ...]:
-        """What a robot looks like."""
+        """Meshes of a robot."""
         return self._kept("meshes", robot, robot_meshes)
 
     def volumes(self, robot: Robot) -> tuple[BodyVolume, ...]:

@@ -136,7 +136,7 @@ class JobQueue:
         self._thread.join(_PATIENCE + 5.0)
 
     def listen(self, listener: Listener) -> None:
-        """Be told about jobs, in the thread of the queue.
+        """Register a listener for job events, called in the thread of the queue.
 
         Args:
             listener: Should return at once.
@@ -145,7 +145,7 @@ class JobQueue:
             self._listeners.append(listener)
 
     def unlisten(self, listener: Listener) -> None:
-        """Be told no more.
+        """Remove a listener.
 
         Args:
             listener: As given to `listen`.

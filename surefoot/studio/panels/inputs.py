@@ -21,7 +21,7 @@ def add_html(gui: viser.GuiApi, content: Html | None = None) -> viser.GuiHtmlHan
 
 
 def set_html(handle: viser.GuiHtmlHandle, content: Html) -> None:
-    """Another content of such a text."""
+    """Replace the content of a text."""
     handle.content = _block(content)
 
 

@@ -18,7 +18,7 @@ _MARKS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "s
 
 @dataclass(eq=False)
 class _Row:
-    """What shows a job."""
+    """Widgets of one job."""
 
     state: str
     folder: viser.GuiFolderHandle

@@ -67,7 +67,7 @@ class Stage:
         self.scene.configure_default_lights(enabled=True, cast_shadow=not plain)
 
     def show_robot(self, robot: Robot, meshes: tuple[SceneMesh, ...], q: Array | None = None) -> None:
-        """Another robot, at home or in a posture; the camera looks at it.
+        """Show another robot, at home or in a posture, and point the camera at it.
 
         Args:
             robot: The robot.
@@ -140,7 +140,7 @@ class Stage:
 
     @property
     def size(self) -> float:
-        """Of the robot, roughly [m]."""
+        """Rough size of the robot [m]."""
         low, high = self._bounds()
         return max(float(np.linalg.norm(high - low)), 0.15)
 

@@ -20,14 +20,14 @@ _MOST_TRIANGLES = 4000
 
 
 class WorldNodes:
-    """What stands around the robot."""
+    """Ground, obstacles and objects around the robot."""
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
         self._nodes: list[viser.SceneNodeHandle] = []
 
     def show(self, world: World | None) -> None:
-        """Another world.
+        """Show another world.
 
         Args:
             world: None for the level ground of the studio alone.

@@ -13,7 +13,7 @@ from surefoot.kinematics import (
     frame_velocity,
 )
 from surefoot.kinematics.frames import WORLD
-from surefoot.kinematics.frames.derivatives import (
+from surefoot.kinematics.frames.frame_derivatives import (
     com_velocity_derivative,
     frame_acceleration_derivatives,
     frame_velocity_derivatives,

@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from surefoot.contact import sum_wrenches, zero_moment_point
 from surefoot.robot import placement
-from surefoot.sim.sensors.pressures import PRESSURES, find_pressures
+from surefoot.sim.sensors.sensors import PRESSURES, find_pressures
 
 
 def test_points_are_those_of_the_general_formulas(rng):
