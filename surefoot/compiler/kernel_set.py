@@ -350,7 +350,6 @@ def _unit_parts(robot: Robot, inputs: Sequence[str], shapes: Sequence[Any]) -> t
     return tuple(parts)
 
 
-# -- bundle -----------------------------------------------------------------------------------------------------------
 # Bundles: several quantities as one, named as kernels and functions are, or by their symbols.
 
 

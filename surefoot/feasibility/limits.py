@@ -259,7 +259,6 @@ def _power(case: Case, rates: Rates, efforts: Efforts, motors: Motors) -> Series
     )  # fmt: skip
 
 
-# -- between ----------------------------------------------------------------------------------------------------------
 # Extremes between samples, by the law by which a quantity runs there. Positions with given velocities, and velocities
 # with given accelerations, are cubic between samples (Hermite); torques are what their control law says
 # (`Trajectory.control`): with a rate that is piecewise linear they are parabolas, which may leave their limits between

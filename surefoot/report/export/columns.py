@@ -175,7 +175,6 @@ def _numbers(path: Path, width: int) -> Array:
     return np.asarray(table, dtype=float)
 
 
-# -- zmp --------------------------------------------------------------------------------------------------------------
 # The zero moment point of a motion, from its contact wrenches or, without these, from its accelerations.
 
 

@@ -253,7 +253,6 @@ def _groups(rows: Mapping[str, slice], robot: Robot) -> dict[str, slice]:
     return out
 
 
-# -- pressures --------------------------------------------------------------------------------------------------------
 # Centres of pressure and the ZMP of measured wrenches; a loop for `NativeCode`.
 
 
