@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +17,12 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class Module:
-    """One module: its name, file, syntax tree, and the modules of the package that it imports, lazily or for types."""
+    """One module: name, file, syntax tree, all its nodes, and the modules that it imports, lazily or for types."""
 
     name: str
     path: Path
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
     imports: frozenset[str]
 
     @property
@@ -42,10 +44,13 @@ def read_package(folder: Path) -> dict[str, Module]:
     """
     paths = {_name(folder, path): path for path in sorted(folder.rglob("*.py"))}
     trees = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in paths.items()}
-    return {
-        name: Module(name, paths[name], tree, frozenset(_imports(name, paths[name], tree, trees) - {name}))
-        for name, tree in trees.items()
-    }
+    exports = {name: frozenset(exported_names(tree)) for name, tree in trees.items()}
+    modules = {}
+    for name, tree in trees.items():
+        nodes = tuple(ast.walk(tree))
+        imports = _imports(name, paths[name], nodes, exports) - {name}
+        modules[name] = Module(name, paths[name], tree, nodes, frozenset(imports))
+    return modules
 
 
 def _name(folder: Path, path: Path) -> str:
@@ -53,21 +58,22 @@ def _name(folder: Path, path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _imports(name: str, path: Path, tree: ast.Module, trees: dict[str, ast.Module]) -> set[str]:
+def _imports(name: str, path: Path, nodes: Iterable[ast.AST], exports: dict[str, frozenset[str]]) -> set[str]:
+    """Modules that a module imports, of those that are keys of `exports`."""
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names} & set(trees)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
             above = package[: len(package) + 1 - node.level] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
             inside = name.startswith(source + ".")
-            exported = set(exported_names(trees[source])) if source in trees and not inside else set()
+            exported = frozenset() if inside else exports.get(source, frozenset())
             for alias in node.names:
                 inner = f"{source}.{alias.name}"
-                found |= {inner if inner in trees and alias.name not in exported else source} & set(trees)
-    return found
+                found.add(inner if inner in exports and alias.name not in exported else source)
+    return found & exports.keys()
 
 
 def largest_folder(modules: dict[str, Module]) -> tuple[int, str]:
@@ -99,7 +105,7 @@ def called_once(modules: dict[str, Module]) -> tuple[int, int]:
             for node in module.tree.body
             if isinstance(node, FunctionNode) and node.name.startswith("_") and not node.name.startswith("__")
         }
-        mentions = Counter(node.id for node in ast.walk(module.tree) if isinstance(node, ast.Name))
+        mentions = Counter(node.id for node in module.nodes if isinstance(node, ast.Name))
         total += len(functions(module))
         once += sum(mentions[name] == 1 for name in private)
     return once, total
@@ -112,7 +118,7 @@ def most_parameters(modules: dict[str, Module]) -> tuple[int, str]:
 
 def functions(module: Module) -> list[FunctionNode]:
     """All functions and methods of a module."""
-    return [node for node in ast.walk(module.tree) if isinstance(node, FunctionNode)]
+    return [node for node in module.nodes if isinstance(node, FunctionNode)]
 
 
 def parameters(node: FunctionNode) -> int:
@@ -171,7 +177,8 @@ def past_doors(modules: dict[str, Module]) -> tuple[list[str], int]:
 def exported_names(tree: ast.Module) -> list[str]:
     """`__all__` of a module."""
     for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(node).startswith("__all__"):
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(node, ast.Assign | ast.AnnAssign):
             return [str(item.value) for item in ast.walk(node) if isinstance(item, ast.Constant)]
     return []
 
