@@ -23,14 +23,15 @@ _CONVEX = 1.02  # volume of the hull over that of the mesh up to which the hull 
 _ROUNDING = 1e-6
 _MOST_VERTICES = 100  # of a piece
 _MOST_TRIANGLES = 3000  # of what CoACD cuts; larger meshes are decimated first
+_COARSE = 50_000  # triangles from which on a mesh is decimated by halves
 _CARE = 3  # of the decimation: steeper thresholds lose ten times as much
-_PASSES = 4
 _LOST = 0.005  # how far a decimated mesh may be from the mesh, as a share of its size
 _SHRINK = 1e-4  # by which a piece may be made smaller so that it stays within the hull
 _SAMPLES = 4000  # vertices at which that is measured
 _SPOTS = 20_000  # points of the decimated mesh near which they are looked for
-_MANY = 20_000  # planes of a hull that are too many to be looked at for each piece
-_LOOKS = 4000  # directions in which such a hull is looked at
+_MANY = 20_000  # vertices of which only the outermost ones make the hull
+_LOOKS = 2000  # directions in which they are looked for
+_MISSED = 0.005  # of the volume of a hull by these
 _OUTSIDE = 1e-9  # how far a piece may leave the hull, as a share of its size
 _PROGRAM = Path(__file__).with_name("coacd_process.py")
 
@@ -58,29 +59,28 @@ def convex_pieces(mesh: Mesh, tolerance: float = 0.05, most: int = 16) -> list[A
     if not (0.01 <= tolerance <= 1.0 and most >= 1):
         raise ShapeError(f"tolerance is {tolerance}, most is {most}; expected 0.01 to 1, and 1 or more")
     vertices, triangles = _welded(mesh)
-    whole = _hull(vertices)
+    whole = _hull(_outermost(vertices))
     if whole is None or not len(triangles):
-        return [vertices]
+        return [vertices if len(vertices) <= _MOST_VERTICES else _few(vertices)]
     if _fills(vertices, triangles, whole.volume):
-        return [_few(vertices[whole.vertices])]
+        return [_few(whole.points[whole.vertices])]
     pieces = _cut(mesh, *_decimated(vertices, triangles), tolerance, most)
-    planes = _planes(whole if len(whole.equations) < _MANY else _hull(_outermost(vertices[whole.vertices])))
+    planes = _planes(whole)
     return [_few(inside) for piece in pieces if len(inside := _within(_few(piece), planes))]
 
 
 def is_nearly_convex(mesh: Mesh) -> bool:
     """Whether the hull of a mesh has at most 2 % more volume than the mesh; a mesh that is not closed has none."""
     vertices, triangles = _welded(mesh)
-    hull = _hull(vertices)
+    hull = _hull(_outermost(vertices))
     return hull is not None and _fills(vertices, triangles, hull.volume)
 
 
 def _fills(vertices: Array, triangles: NDArray[np.int64], volume: float) -> bool:
     """Whether a closed mesh fills its hull of that volume."""
-    if not _is_closed(triangles, len(vertices)):
-        return False
     ratio = volume / max(_volume(vertices, triangles), np.finfo(float).tiny)
-    return bool(1.0 - _ROUNDING <= ratio <= _CONVEX)
+    least = 1.0 - (_MISSED if len(vertices) > _MANY else _ROUNDING)
+    return bool(least <= ratio <= _CONVEX) and _is_closed(triangles, len(vertices))
 
 
 @functools.cache
@@ -121,52 +121,45 @@ def _hull(points: Array) -> Any:
         return None
 
 
-def _outermost(corners: Array) -> Array:
-    """Those of many corners that lie farthest in some thousands of directions, spread evenly by a spiral."""
-    k = np.arange(_LOOKS) + 0.5
-    height, turn = 1.0 - 2.0 * k / _LOOKS, np.pi * (1.0 + 5.0**0.5) * k
-    around = np.sqrt(1.0 - height**2)
-    looks = np.column_stack([around * np.cos(turn), around * np.sin(turn), height])
-    parts = [
-        np.argmax(part @ corners.T, axis=1) for part in np.array_split(looks, max(1, _LOOKS * len(corners) // 10**7))
-    ]
-    return np.asarray(corners[np.unique(np.concatenate(parts))])
-
-
 def _planes(hull: Any) -> Array:
     """Planes n·x + d ≤ 0 of a hull, (m, 4)."""
     return np.unique(np.round(hull.equations, 12), axis=0)
 
 
+def _outermost(vertices: Array) -> Array:
+    """All vertices; of many, those that are farthest in some thousands of directions, spread evenly by a spiral."""
+    if len(vertices) <= _MANY:
+        return vertices
+    k = np.arange(_LOOKS) + 0.5
+    height, turn = 1.0 - 2.0 * k / _LOOKS, np.pi * (1.0 + 5.0**0.5) * k
+    around = np.sqrt(1.0 - height**2)
+    looks = np.column_stack([around * np.cos(turn), around * np.sin(turn), height]).astype(np.float32)
+    columns = np.ascontiguousarray((vertices - vertices.mean(axis=0)).T, dtype=np.float32)
+    parts = [np.argmax(part @ columns, axis=1) for part in np.array_split(looks, _LOOKS * len(vertices) // 10**7 + 1)]
+    return np.asarray(vertices[np.unique(np.concatenate(parts))])
+
+
 def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """Fewer triangles, within `_LOST` of the mesh at the sampled vertices; more of them where that is needed."""
-    most = _MOST_TRIANGLES
-    while most < len(triangles):
-        if (found := _simplified(vertices, triangles, most)) is not None:
-            return found
-        most *= 4
-    return vertices, triangles
-
-
-def _simplified(vertices: Array, triangles: NDArray[np.int64], most: int) -> tuple[Array, NDArray[np.int64]] | None:
-    """At best `most` triangles, in passes that end where one would lose too much; None if the first one does."""
+    """The fewest triangles, of meshes that are ever coarser, within `_LOST` of the mesh at sampled vertices."""
     import fast_simplification
 
     size = float(np.ptp(vertices, axis=0).max())
     sample = vertices[:: max(1, len(vertices) // _SAMPLES)]
-    points, corners, best = vertices / size, triangles, None
-    for _ in range(_PASSES):
+    meshes, count = [(vertices, triangles)], len(triangles)
+    while count > _MOST_TRIANGLES:
+        points, corners = meshes[-1]
+        target = max(_MOST_TRIANGLES, len(corners) // (2 if len(corners) <= _COARSE else 8))
         found = fast_simplification.simplify(
-            np.ascontiguousarray(points), np.ascontiguousarray(corners, dtype=np.int32), target_count=most, agg=_CARE
-        )
-        fewer = len(corners)
-        points, corners = np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=np.int64)
-        if not 0 < len(corners) < fewer or _farthest(sample, size * points, corners) > _LOST * size:
+            np.ascontiguousarray(points / size), np.ascontiguousarray(corners, dtype=np.int32), target_count=target,
+            agg=_CARE,
+        )  # fmt: skip
+        count = len(found[1])
+        if not 0 < count < len(corners):
             break
-        best = size * points, corners
-        if len(corners) <= most:
-            break
-    return best
+        meshes.append((size * np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=np.int64)))
+    while len(meshes) > 1 and _farthest(sample, *meshes[-1]) > _LOST * size:
+        meshes.pop()
+    return meshes[-1]
 
 
 def _farthest(points: Array, vertices: Array, triangles: NDArray[np.int64]) -> float:

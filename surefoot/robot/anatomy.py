@@ -5,9 +5,11 @@ All is found from the tree, the contacts at home and the names of the links, unl
 Feet: contacts near the ground at home. Where contacts of several limbs hang on one body, each limb of two joints or
 more is a leg; the contacts of a leg make one foot (a foot with its toe, heel and ball).
 Forward: left × up, left from the side names of the feet; else from rear to front feet by their names; else from the
-ankles to the middle of the soles; else the base's x. Directions within 15° of an axis of the base link are that axis.
-Torso: the body that carries the heaviest pair of limbs of two sides that are not legs; else the heaviest body that is
-not part of a leg; the base link of a robot without feet.
+ankles to the middle of the soles; else across the line between two feet; else the base's x. Directions within 15° of
+an axis of the base link are that axis.
+Sides: by the names of the links; of two feet whose names do not tell, by their places.
+Torso: the body that carries the heaviest pair of limbs that are not legs, of two sides by their names, else of the same
+masses; else the heaviest body that is not part of a leg; the base link of a robot without feet.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ _NEAR_GROUND = 0.05  # contacts this far above the lowest one still belong to fe
 _SNAP = np.cos(np.deg2rad(15.0))  # directions this near to an axis of the base link are that axis
 _BEYOND_WRIST = 0.02  # frames that are farther from the last joint of an arm are its hand [m]
 _BEYOND_ANKLE = 0.01  # soles that extend further than this tell where forward is [m]
+_APART = 0.01  # limbs this far apart have sides [m]
 _FRONT, _REAR = re.compile(r"front|fore", re.IGNORECASE), re.compile(r"rear|hind|back", re.IGNORECASE)
 _UP = np.array([0.0, 0.0, 1.0])
 
@@ -99,9 +102,15 @@ def anatomy(robot: Robot) -> Anatomy:
     frames = robot.placements(robot.home)
     groups = _given_feet(robot) if robot.hints.feet else _found_feet(robot, frames)
     forward = _given_forward(robot) if robot.hints.forward else _found_forward(robot, frames, groups)
+    left = np.cross(_UP, forward)
     sides = sides_of(robot.frame_names)
+    if len(groups) == 2 and {sides[group.link] for group in groups} != {"left", "right"}:
+        soles = _soles(robot, groups)
+        by_place = sorted((group.link for group in groups), key=lambda link: float(left @ soles[link]))
+        if left @ (soles[by_place[1]] - soles[by_place[0]]) > _APART:
+            sides |= dict(zip(by_place, ("right", "left"), strict=True))
     feet = tuple(_foot(robot, frames, forward, sides, group) for group in groups)
-    return Anatomy(forward, _torso(robot, groups), feet, _hands(robot, groups))
+    return Anatomy(forward, _torso(robot, groups), feet, _hands(robot, groups, frames, left))
 
 
 @dataclass(frozen=True)
@@ -183,8 +192,7 @@ def _found_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Gro
 def _raw_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Group]) -> Array | None:
     """Forward as sides, names or soles tell it, in this order; None if they tell nothing."""
     sides, links = sides_of(robot.frame_names), [group.link for group in groups]
-    corners = robot.contact_corners(robot.home)
-    soles = {g.link: np.vstack([corners[name] for name in g.contacts]).mean(axis=0) for g in groups}
+    soles = _soles(robot, groups)
     left = _difference(soles, *([x for x in links if sides[x] == side] for side in ("left", "right")))
     if left is not None:
         return _unit(np.cross(left, _UP))
@@ -193,7 +201,20 @@ def _raw_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Group
         return front
     ankles = np.mean([frames[robot.tree.body_names[robot.body_of(link)]][:3, 3] for link in links], axis=0)
     reach = (np.mean(list(soles.values()), axis=0) - ankles) * [1.0, 1.0, 0.0]
-    return _unit(reach) if np.linalg.norm(reach) > _BEYOND_ANKLE else None
+    if np.linalg.norm(reach) > _BEYOND_ANKLE:
+        return _unit(reach)
+    line = _difference(soles, links[:1], links[1:]) if len(links) == 2 else None
+    if line is None:
+        return None
+    across = np.cross(line, _UP)
+    first = across[np.argmax(np.abs(across))]  # which way is unknown: that of the positive axis
+    return np.asarray(np.sign(first) * across)
+
+
+def _soles(robot: Robot, groups: Sequence[_Group]) -> dict[str, Array]:
+    """Middle of the corners of each foot at home, by link, (3,) [m]."""
+    corners = robot.contact_corners(robot.home)
+    return {g.link: np.vstack([corners[name] for name in g.contacts]).mean(axis=0) for g in groups}
 
 
 def _difference(points: dict[str, Array], ahead: Iterable[str], behind: Iterable[str]) -> Array | None:
@@ -258,31 +279,34 @@ def _below(robot: Robot, body: int) -> set[int]:
 
 
 def _arms(robot: Robot, groups: Sequence[_Group]) -> tuple[int, int] | None:
-    """First bodies of the heaviest pair of limbs of two sides that are not legs."""
+    """First bodies of the heaviest pair of limbs that are not legs: of two sides by their names, else of one kind."""
     tree, to_feet = robot.tree, set[int]().union(*_paths_to_feet(robot, groups))
-    pairs, best, heaviest = side_pairs(tree.body_names), None, 0.0
-    for a, b in combinations([i for i in range(tree.n) if i not in to_feet], 2):
-        if tree.parents[a] == tree.parents[b] >= 0 and pairs[tree.body_names[a]] == tree.body_names[b]:
-            mass = float(sum(tree.masses[k] for k in _below(robot, a) | _below(robot, b)))
-            if mass > heaviest:
-                best, heaviest = (a, b), mass
-    return best
+    names, others = tree.body_names, side_pairs(tree.body_names)
+    limbs = {i: _below(robot, i) for i in range(tree.n) if i not in to_feet}
+    masses = {i: sorted(float(tree.masses[k]) for k in limb) for i, limb in limbs.items()}
+    pairs = [(a, b) for a, b in combinations(limbs, 2) if tree.parents[a] == tree.parents[b] >= 0]
+    named = [(a, b) for a, b in pairs if others[names[a]] == names[b]]
+    alike = [(a, b) for a, b in pairs if len(masses[a]) == len(masses[b]) and np.allclose(masses[a], masses[b], 1e-3)]
+    return max(named or alike, key=lambda pair: sum(masses[pair[0]] + masses[pair[1]]), default=None)
 
 
-def _hands(robot: Robot, groups: Sequence[_Group]) -> tuple[str, ...]:
+def _hands(robot: Robot, groups: Sequence[_Group], frames: dict[str, Array], left: Array) -> tuple[str, ...]:
     """The outermost frames of the last bodies of the arms before they branch into fingers, the left one first."""
     arms, names = _arms(robot, groups), robot.tree.body_names
     if not groups or arms is None:
         return ()
-    ends, sides = [], sides_of(names)
+    ends, sides = {}, sides_of(names)
     for body in arms:
         children = [body]
         while len(children) == 1:
             end = children[0]
             children = [k for k in range(robot.tree.n) if robot.tree.parents[k] == end]
-        ends.append(end)
-    ends.sort(key=lambda end: sides[names[end]] != "left")
-    return tuple(_outermost_frame(robot, end) for end in ends)
+        ends[body] = end
+    first, second = arms
+    is_named = sides[names[ends[first]]] != sides[names[ends[second]]]
+    by_place = {body: -float(left @ frames[names[body]][:3, 3]) for body in arms}
+    order = sorted(arms, key=lambda body: sides[names[ends[body]]] != "left" if is_named else by_place[body])
+    return tuple(_outermost_frame(robot, ends[body]) for body in order)
 
 
 def _outermost_frame(robot: Robot, body: int) -> str:

@@ -116,11 +116,26 @@ def two_legged(folder, names: tuple[str, str], at: tuple[str, str], toe: str = "
         (("left", "right"), ("0.2 0.01", "-0.2 -0.01"), "0 0", (0, -1, 0)),  # sides go first
         (("front", "rear"), ("0 0.3", "0 -0.3"), "0.2 0", (0, 1, 0)),  # then front and rear
         (("a", "b"), ("0 0.3", "0 -0.3"), "-0.2 0", (-1, 0, 0)),  # then soles
-        (("a", "b"), ("0 0.3", "0 -0.3"), "0 0", (1, 0, 0)),
+        (("a", "b"), ("0 0.3", "0 -0.3"), "0 0", (1, 0, 0)),  # then across the line between the feet
+        (("a", "b"), ("0.3 0", "-0.3 0"), "0 0", (0, 1, 0)),
     ],
 )
 def test_forward_without_sides(tmp_path, names, at, toe, forward) -> None:
     np.testing.assert_array_equal(anatomy(two_legged(tmp_path, names, at, toe)).forward, forward)
+
+
+@pytest.mark.parametrize(("toe", "left"), [("0.2 0", "a_shank"), ("-0.2 0", "b_shank")])
+def test_sides_by_place_where_names_do_not_tell(tmp_path, toe, left) -> None:
+    """Arms too: two limbs of the same masses; the left hand first."""
+    arms = LEG.replace("-0.5", "0.5")
+    arms = "".join(arms.format(n=name, at=place, toe="0 0") for name, place in (("c", "0 -0.2"), ("d", "0 0.2")))
+    legs = "".join(LEG.format(n=name, at=place, toe=toe) for name, place in zip("ab", AT, strict=True))
+    (tmp_path / "r.urdf").write_text(f'<robot name="r">{BODY}{legs}{arms}</robot>')
+    found = anatomy(load(tmp_path / "r.urdf", base="floating"))
+    assert {foot.side: foot.link for foot in found.feet}["left"] == left
+    assert len(found.feet) == 2
+    assert found.torso == "body"
+    assert found.hands == (("d_shank", "c_shank") if left == "a_shank" else ("c_shank", "d_shank"))
 
 
 AT = ("0 0.3", "0 -0.3")
