@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import SurefootError
+from surefoot.gait import StepLimits
 from surefoot.geometry import Box, Capsule, Cylinder, Sphere
 from surefoot.motion import GroundBox, GroundPlane
 from surefoot.robot.loading import load
@@ -50,6 +51,23 @@ def test_height_fields_have_rows_along_x():
     assert float(piece.height(0.0, 0.5)) == pytest.approx(1.0)
     with pytest.raises(SurefootError, match="heights"):
         build_ground([GroundTable(kind="height_field", heights=[[0.0, 1.0], [2.0]], cell=0.5)])
+
+
+def test_blocks_follow_the_seed_and_lengths_may_be_in_legs():
+    blocks = GroundTable(kind="blocks", count=(3, 2), cell=0.5, rise=0.1, origin=(1.0, -0.5, 0.0))
+    robot = load("small-humanoid")
+    leg = StepLimits.of(robot).leg
+    first, again, other = (build_world(WorldTable(ground=[blocks]), robot, seed) for seed in (1, 1, 2))
+    x, y = (grid.ravel() for grid in np.meshgrid([1.25, 1.75, 2.25], [-0.25, 0.25]))
+    heights = first.height(x, y)
+    assert len(first.ground) == len(np.unique(heights)) == 6
+    assert 0.0 < heights.min() < heights.max() <= 0.1
+    np.testing.assert_array_equal(again.height(x, y), heights)
+    assert not np.isclose(other.height(x, y), heights).any()
+    fixed = WorldTable(ground=[blocks.model_copy(update={"seed": 2})], unit="leg")
+    np.testing.assert_allclose(build_world(fixed, robot, 1).height(leg * x, leg * y), leg * other.height(x, y))
+    with pytest.raises(SurefootError, match="left and one right foot"):
+        build_world(fixed, BLOCK)
 
 
 def test_things_that_stand_still():

@@ -20,6 +20,7 @@ EXPECTED = {
     "zero-g-turn", "zero-g-walk", "cart-pole-004", "crank",
     "delta", "four-bar", "geared-lola", "impact-drop", "pendulum-drift", "walk", "walk-fast", "walk-turn", "walk-side",
     "walk-back", "push-walk", "carry", "slippery", "around", "joystick",
+    "walk-stairs", "uneven",
 }  # fmt: skip
 
 

@@ -24,7 +24,8 @@ __all__ = [
     "require_flat_feet",
 ]
 
-_STRAIGHT = 0.97  # share of its full length to which a leg is used
+_BENT, _STRAIGHT = 0.94, 0.97  # shares of its full length to which a leg is used, in usual and in long steps
+_USUAL = 0.35  # longest usual step, share of the leg length
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
@@ -61,9 +62,8 @@ class LegReach:
         Args:
             distance: Of the feet [m].
         """
-        reach = _STRAIGHT * self.length
-        legs = np.sqrt(max(reach**2 - (_MIDDLE * distance) ** 2, 0.25 * reach**2))
-        return float(self.com_over_hip + self.ankle + legs)
+        usual = float(np.hypot(_USUAL * self.length, self.apart))
+        return self._reached(_MIDDLE * distance, _MIDDLE * usual)
 
     def com_height(self, step: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach a step [m].
@@ -71,9 +71,20 @@ class LegReach:
         Args:
             step: Its length [m].
         """
-        reach, trails = _STRAIGHT * self.length, np.hypot(_TRAILS * step, 0.5 * self.apart)
-        legs = np.sqrt(max(reach**2 - trails**2, 0.25 * reach**2))
-        return float(min(_LOWER * self.home, self.com_over_hip + self.ankle + legs))
+        trails, usual = (float(np.hypot(_TRAILS * x, 0.5 * self.apart)) for x in (step, _USUAL * self.length))
+        return min(_LOWER * self.home, self._reached(trails, usual))
+
+    def _reached(self, away: float, usual: float) -> float:
+        """Height of the centre of mass with a foot so far from the hips, on bent legs [m].
+
+        Beyond the usual distance, legs are stretched first; only then, the robot crouches.
+        """
+
+        def height(share: float, away: float) -> float:
+            reach = share * self.length
+            return float(self.com_over_hip + self.ankle + np.sqrt(max(reach**2 - away**2, 0.25 * reach**2)))
+
+        return max(height(_BENT, away), min(height(_BENT, usual), height(_STRAIGHT, away)))
 
 
 class LegLimits:

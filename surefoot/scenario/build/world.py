@@ -94,7 +94,7 @@ def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) ->
     """The pieces of one table; omitted keys take the defaults of the pieces."""
     keys = {"kind", "position", "yaw", "rpy", "near", "motion"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
-    given |= {key: np.multiply(scale, given[key]).tolist() for key in _LENGTHS & given.keys()}
+    given |= {key: _scaled(given[key], scale) for key in _LENGTHS & given.keys()}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
@@ -112,6 +112,11 @@ def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) ->
             return [HeightField(**given)]
         case "blocks":
             return list(blocks(**{"seed": seed, **given}))
+
+
+def _scaled(value: Any, scale: float) -> Any:
+    """A length, or nested lists of lengths, times a scale."""
+    return scale * value if isinstance(value, int | float) else [_scaled(part, scale) for part in value]
 
 
 def _near(contact: str, robot: Robot) -> np.ndarray:

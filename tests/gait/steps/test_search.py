@@ -8,6 +8,7 @@ import pytest
 from surefoot.errors import NotSupportedError
 from surefoot.gait import PlannedSteps, StepLimits, all_steps, first_support, plan_steps
 from surefoot.gait.steps import BodyBox, Obstacles
+from surefoot.gait.steps.footing import Footing
 from surefoot.geometry import Box, Cylinder, Plane
 from surefoot.motion import GroundBox, GroundPlane, Obstacle, World, stairs
 from surefoot.robot import placement
@@ -122,6 +123,14 @@ def test_gaps_are_stepped_over_as_far_as_a_step_reaches() -> None:
         plan_steps(robot_of("g1"), islands(0.6), (2.8, 0.0, 0.0), budget=300)
     with pytest.raises(NotSupportedError, match="no firm ground under both feet at the goal"):
         plan_steps(robot_of("g1"), islands(0.6), (1.3, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(("rise", "firm"), [(0.004, True), (0.02, False), (0.05, False)])
+def test_soles_do_not_stand_across_edges(rise: float, firm: bool) -> None:
+    """A tilted plane fits a low edge within a centimetre: a level sole would rock on it."""
+    footing = Footing(World(ground=(GroundPlane(), *stairs(1, rise, 1.0))), limits_of("g1").sole)
+    poses = np.array([[0.0, 0.0, 0.0], [0.03, 0.0, 0.0], [0.0, 0.0, 0.5], [0.5, 0.0, 0.0]])
+    assert footing.stands(*footing.planes(poses)).tolist() == [firm, firm, firm, True]
 
 
 def test_stairs_are_climbed_one_tread_at_a_time() -> None:
