@@ -78,7 +78,7 @@ def same_robot(robot: Robot, theirs: Json) -> Robot:
         robot: With the same joints.
         theirs: First posture, armature, masses, centres of mass, inertias and placements.
     """
-    parts = {name: np.array(theirs[name]) for name in ("armature", "masses", "coms", "inertias", "placements")}
+    parts: Json = {name: np.array(theirs[name]) for name in ("armature", "masses", "coms", "inertias", "placements")}
     return robot.replace(home=np.array(theirs["q0"]), tree=replace(robot.tree, **parts))
 
 

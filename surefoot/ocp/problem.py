@@ -124,8 +124,8 @@ class Problem(ProblemSpec):
             if id(structure) not in names:
                 names[id(structure)] = f"stage{len(names)}"
                 x, u, p, d = structure.sample(structure.slacks)
-                given = [ops.symbols(name, len(part)) for name, part in zip("xupd", (x, u, p, d), strict=True)]
-                functions.append(ops.function(names[id(structure)], given, list(structure.parts(*given))))
+                x, u, p, d = (ops.symbols(name, len(part)) for name, part in zip("xupd", (x, u, p, d), strict=True))
+                functions.append(ops.function(names[id(structure)], [x, u, p, d], list(structure.parts(x, u, p, d))))
         generator = importlib.import_module("casadi").CodeGenerator(path.name, {"with_header": True})
         for function in functions:
             generator.add(function)

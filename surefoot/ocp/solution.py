@@ -190,7 +190,7 @@ class Solution:
         ]
         t, stages = transcribe_stages(problem, own.stages), self.staged.w[: own.program.sizes.starts[-1]]
         w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
-        return explain_conflict(t.program, w, group_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
+        return explain_conflict(t.program, w, _limit_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
 
     @property
     def trouble(self) -> str | None:
@@ -236,6 +236,14 @@ def group_of_row(name: str) -> str:
     """Limit and phase of a row: "cone left_foot @ push"."""
     head, _, phase = name.partition(" @ ")
     return f"{head.partition('[')[0]} @ {phase}"
+
+
+_LAWS = ("motion", "contact", "loops", "momentum", "impact")
+
+
+def _limit_of_row(name: str) -> str:
+    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics"."""
+    return "dynamics" if name.partition("[")[0].partition(" ")[0] in _LAWS else group_of_row(name)
 
 
 def _unit_of(group: str) -> str:

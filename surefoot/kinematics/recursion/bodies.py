@@ -79,9 +79,8 @@ def _plain(part: Any) -> Any:
 def snapped(values: Array) -> Array:
     """Entries of rotations and axes within rounding of 0 and ±1, made exact, so that tracing can fold them."""
     if ops.is_symbolic(values):
-        return np.array([x if isinstance(x, ops.Symbol) else snapped(np.float64(x)) for x in values.flat]).reshape(
-            values.shape
-        )
+        entries = [x if isinstance(x, ops.Symbol) else snapped(np.asarray(x, dtype=float)).item() for x in values.flat]
+        return np.array(entries).reshape(values.shape)
     near = np.round(values)
     return np.where(np.abs(values - near) <= _SNAP, near, values)
 

@@ -24,7 +24,7 @@ def explain_conflict(
     """Which groups of rows conflict near a point, and the least that they would have to yield.
 
     At a point of least violation the linearised rows are infeasible as well, so that their conflict is that of the
-    program nearby. The gaps cannot yield.
+    program nearby. The group "dynamics", which has the gaps, cannot yield.
 
     Args:
         problem: The staged program.
@@ -41,9 +41,12 @@ def explain_conflict(
         constraint_bounds(problem),
         problem.sizes.gaps,
     )
-    groups = [Group("dynamics", J[:gaps], -g[:gaps], -g[:gaps], may_relax=False)] if gaps else []
+    named = {"dynamics": list(range(gaps))} if gaps else {}
     for name, at in _groups(problem, group_of or str).items():
-        groups.append(Group(name, J[at], (lower - g)[at], (upper - g)[at]))
+        named.setdefault(name, []).extend(at)
+    groups = [
+        Group(name, J[at], (lower - g)[at], (upper - g)[at], may_relax=name != "dynamics") for name, at in named.items()
+    ]
     one = sparse.eye_array(len(w), format="csr")
     for name, at in _bounds(problem, bound_of).items():
         groups.append(Group(name, one[at], (problem.lower - w)[at], (problem.upper - w)[at]))

@@ -22,6 +22,7 @@ _S_THETA, _S_PHI, _ETA = 1.1, 2.3, 1e-4
 _CORRECTIONS, _CORRECTED = 4, 0.99
 _EPS = float(np.finfo(float).eps)
 _ACCEPTABLE, _ACCEPTABLE_STEPS = 100.0, 15
+_SHORT, _CREEPING = 1e-2, 10  # step length, and how many such steps in a row ask for restoration
 
 End = Outcome | Literal["stuck", "accepted"]
 """Of a run: "stuck" asks for restoration, "accepted" ends one."""
@@ -79,7 +80,7 @@ class InteriorPoint:
         first = max(1.0, self.here.violation)
         self._most, self._small = 1e4 * first, 1e-4 * first
         self.filter = Filter(self._most)
-        self._regularization, self._fine, self._tiny = Regularization(), 0, 0
+        self._regularization, self._fine, self._tiny, self._short = Regularization(), 0, 0, 0
         self.newton: Newton | None = None
         self.last: Step | None = None
         self.best, self.best_error = iterate, np.inf
@@ -117,6 +118,17 @@ class InteriorPoint:
             self._note(self.last, trial)
             if self._accepted is not None and self._accepted(self.iterate.v):
                 return "accepted"
+            if self._creeps(trial):
+                return "stuck"
+
+    def _creeps(self, trial: _Trial) -> bool:
+        """Whether many steps were short, far from feasible: bounds stop every direction that the filter accepts."""
+        far = self._accepted is None and trial.here.worst > _ACCEPTABLE * self._tolerance
+        self._short = self._short + 1 if trial.alpha < _SHORT and far else 0
+        if self._short < _CREEPING:
+            return False
+        self._short = 0
+        return True
 
     def _judge(self) -> End | None:
         """Whether to stop here."""

@@ -19,6 +19,7 @@ from surefoot.solvers.staged.watch import TimedFunctions, Watch
 _PUSH, _WARM_PUSH = 1e-2, 1e-4
 _LARGEST_FIRST = 1e3  # multipliers above start from zero
 _BARRIER, _WARM_BARRIER = 0.1, 1e-4
+_WEAK = 1e-2  # share of the pull with which a program is judged infeasible
 _WORSE = 0.9  # share of the violation that a restoration must reach
 _MESSAGES: dict[Outcome, str] = {
     "solved": "optimal within the tolerance",
@@ -108,21 +109,27 @@ class _Run:
             if self.method.here.worst <= self.options.tolerance:
                 return "failed"
             end = self._restore(gaps=True)
-            if end in ("solved", "acceptable"):  # rows and gaps share the violation: look for the rows to blame
-                last = self._restore(gaps=False)
-                end = end if last == "stuck" else last
+            for gaps in (True, False):  # hardly held back now; then, where gaps share the violation, the rows to blame
+                if end in ("solved", "acceptable"):
+                    last = self._restore(gaps, _WEAK)
+                    end = end if last == "stuck" else last
             if end in ("solved", "acceptable"):
                 return "infeasible"
             if end != "accepted":
                 return "failed" if end == "stuck" else end
         return "failed"
 
-    def _restore(self, gaps: bool) -> End:
-        """Look for a point with less violation that the filter accepts; gaps are elastic, too, or stay closed."""
+    def _restore(self, gaps: bool, share: float = 1.0) -> End:
+        """Look for a point with less violation that the filter accepts.
+
+        Args:
+            gaps: Whether gaps are elastic, too, or stay closed.
+            share: How much of the pull towards the present point is left.
+        """
         method, b = self.method, self.barrier
         w = method.iterate.v[: b.n]
         mu = max(method.mu, method.here.worst)
-        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), float(np.sqrt(mu)), gaps)
+        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), share * float(np.sqrt(mu)), gaps)
         elastic = Barrier(self.form, b.relaxation, near)
         method.filter.add(method.here.violation, b.merit(method.here, method.iterate.v, method.mu))
         before = method.here.violation
