@@ -60,12 +60,13 @@ def pages() -> dict[Path, str]:
 
 def main() -> int:
     """Write the pages, or check them."""
-    stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    texts = pages()
+    stale = [path for path, text in texts.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     for path in stale:
         if "--check" in sys.argv:
             print(f"{path.name} is out of date; run python scripts/make_pages.py", file=sys.stderr)
         else:
-            path.write_text(pages()[path], encoding="utf-8")
+            path.write_text(texts[path], encoding="utf-8")
             print(path)
     return int(bool(stale) and "--check" in sys.argv)
 

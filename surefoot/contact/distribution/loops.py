@@ -140,4 +140,4 @@ def arm_allocation(arms: int, differences: Sequence[tuple[Sequence[int], Sequenc
         row[list(against)], row[list(towards)] = -0.5, 0.5
     if rows.shape[0] != arms or np.linalg.matrix_rank(rows) < arms:
         raise ShapeError(f"{arms} arms need {arms - 1} internal wrenches that do not depend on each other")
-    return np.linalg.inv(rows)
+    return np.array(np.linalg.inv(rows), dtype=float)

@@ -19,7 +19,7 @@ from surefoot.robot import Robot
 
 __all__ = ["ClassicController", "ClassicGains"]
 
-_LEANING = 0.5  # [s]
+_LEANING = 0.8  # [s]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ClassicGains:
         dcm: Gain of the DCM over ω.
         momentum: Damping of angular momentum [1/s].
         base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
-        lean: Where the CoM shall be from its start [m]; it goes there within the first 0.5 s.
+        lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
     """
 
     com: tuple[float, float] = (60.0, 15.0)

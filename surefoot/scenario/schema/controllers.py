@@ -82,7 +82,7 @@ class ControllerTable(KindTable):
         com: Stiffness and damping of the centre of mass of a classic controller [1/s²], [1/s].
         base_schedule: Times [s] with stiffness and damping of its base [1/s²], [1/s], linear in between.
         momentum: Its damping of angular momentum [1/s].
-        lean: How far it moves the centre of mass in the first 0.5 s, in world axes [m].
+        lean: How far it moves the centre of mass in the first 0.8 s, in world axes [m].
     """
 
     KINDS: ClassVar[dict[str, str]] = {

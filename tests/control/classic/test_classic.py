@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
-from surefoot.control.classic import CLASSIC, classic_controller, standing_body, torso_twist
+from surefoot.control.classic import CLASSIC, ClassicGains, classic_controller, standing_body, torso_twist
 from surefoot.control.classic.body import prioritised
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import State
@@ -96,3 +96,18 @@ def test_direct_control_brakes_before_limits() -> None:
     assert upper[6] == pytest.approx(-(1.5**2) / 0.04)
     assert np.isinf(np.delete(upper, 6)).all()
     assert np.isinf(lower).all()
+
+
+def test_schedule_and_lean() -> None:
+    """Gains of the base between two times of a schedule, and a CoM that is led to its lean and rests there."""
+    schedule = ((0.0, 100.0, 20.0), (1.0, 100.0, 20.0), (2.0, 0.0, 10.0))
+    gains = ClassicGains(base_schedule=schedule, lean=(0.02, 0.0, 0.0))
+    control = classic_controller("operational_space", ROBOT, gains=gains)
+    body = random_body(3)
+    state = State(1.5, body.q, body.v)
+    control.command(1.5, state)
+    wanted = 50.0 * control.base_error(body) - 15.0 * body.base @ body.v
+    np.testing.assert_allclose(control.base_acceleration(body), wanted, atol=1e-9)
+    there = control.start.com + np.array([0.02, 0.0, 0.0])
+    wanted = gains.com[0] * (there - body.com) - gains.com[1] * body.com_velocity
+    np.testing.assert_allclose(control.com_acceleration(body), wanted, atol=1e-9)
