@@ -13,14 +13,17 @@ from surefoot.robot import zoo
 from surefoot.robot.check import inspect_robot
 
 
-def test_it_asks_for_nothing_from_outside() -> None:
-    page = robot_page(inspect_robot("anymal"))
+@pytest.fixture(scope="module")
+def page() -> str:
+    return robot_page(inspect_robot("anymal"))
+
+
+def test_it_asks_for_nothing_from_outside(page: str) -> None:
     assert not re.search(r'(?:src|href)\s*=\s*["\'](?!data:)', page)
     assert "default-src &#x27;none&#x27;" in page or "default-src 'none'" in page
 
 
-def test_it_is_a_report_with_the_robot_in_three_dimensions_and_its_findings() -> None:
-    page = robot_page(inspect_robot("anymal"))
+def test_it_is_a_report_with_the_robot_in_three_dimensions_and_its_findings(page: str) -> None:
     assert '"meshes":' in page.replace(" ", "")
     assert "Findings" in page
     assert "sound" in page

@@ -40,8 +40,8 @@ def queue(tmp_path):
 
 
 def run(queue: JobQueue, *overrides: str, scenario: str = "stand-pd") -> Job:
-    request = {"kind": "run", "scenario": scenario, "robot": None, "seed": None, "overrides": list(overrides)}
-    return queue.submit(scenario, request, RobotKey("g1"))
+    request = {"kind": "run", "scenario": scenario, "robot": "biped", "seed": None, "overrides": list(overrides)}
+    return queue.submit(scenario, request, RobotKey("biped"))
 
 
 @pytest.fixture(scope="module")
@@ -61,17 +61,17 @@ def test_a_run_is_told_about_and_lies_in_the_folder(finished):
     assert job.folder is not None
     assert job.folder.parent == folder.resolve() / "runs"
     assert json.loads((job.folder / "metrics.json").read_text())["verdict"] == "passed"
-    assert len(job.q) == 36
+    assert len(job.q) == 14
     assert {what for _, what, _ in ear.heard} == {"state", "progress", "frame"}
 
 
 def test_an_audit_comes_back_as_data(finished):
     made, _, folder = finished
-    request = {"kind": "audit", "motion": str(made.folder), "robot": "g1", "base": "auto", "mimic": "coupling",
+    request = {"kind": "audit", "motion": str(made.folder), "robot": "biped", "base": "auto", "mimic": "coupling",
                "world": str(made.folder / "scenario.toml"), "replay": False}  # fmt: skip
     with closing(JobQueue(folder)) as queue:
         ear = Ear(queue)
-        job = queue.submit("audit", request, RobotKey("g1"))
+        job = queue.submit("audit", request, RobotKey("biped"))
         ear.wait(lambda: job.is_over)
     assert job.state == "done", job.trouble
     assert {"findings", "items", "passed"} <= set(job.audit)

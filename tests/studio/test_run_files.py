@@ -20,7 +20,7 @@ from surefoot.studio.safety import OutsideError
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("studio").resolve()
     overrides = ["simulation.duration=0.05", "events=[]"]
-    run_scenario("stand-pd", out=folder / "runs" / "first", overrides=overrides)
+    run_scenario("stand-pd", "biped", out=folder / "runs" / "first", overrides=overrides)
     shutil.copytree(folder / "runs" / "first", folder / "second")
     robot = zoo.load("panda")
     Trajectory.of(robot, [0.0, 1.0], np.array([robot.home, robot.neutral])).save(folder / "swing.npz")
@@ -34,7 +34,7 @@ def test_runs_and_motions_are_listed_apart(folder):
 
 def test_a_run_names_its_robot_and_world(folder):
     motion = load_motion(folder, "runs/first", RobotStore(folder), None)
-    assert motion.robot.name == "g1"
+    assert motion.robot.name == "biped"
     assert motion.metrics["verdict"] == "passed"
     assert motion.world is not None
     assert motion.trajectory.end == pytest.approx(0.05)
@@ -69,7 +69,7 @@ def test_a_run_whose_robot_lies_outside_is_refused(folder, tmp_path):
     (tmp_path / "arm.urdf").write_text("<robot name='x'><link name='a'/></robot>")
     shutil.copytree(folder / "second", folder / "third")
     file = folder / "third" / "scenario.toml"
-    file.write_text(file.read_text().replace('name = "g1"', f'name = "{tmp_path}/arm.urdf"'))
+    file.write_text(file.read_text().replace('name = "biped"', f'name = "{tmp_path}/arm.urdf"'))
     with pytest.raises(OutsideError):
         load_motion(folder, "third", RobotStore(folder), None)
 

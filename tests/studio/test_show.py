@@ -71,10 +71,11 @@ def test_audits_are_shown_with_and_without_their_motion(notebook, robot, motion)
 
 
 def test_runs_logs_and_files_are_shown(notebook, tmp_path):
-    run = run_scenario("stand-pd", out=tmp_path / "run", overrides=["simulation.duration=0.05", "events=[]"])
+    overrides = ["simulation.duration=0.05", "events=[]"]
+    run = run_scenario("stand-pd", "biped", out=tmp_path / "run", overrides=overrides)
     assert show(run.path).html == (run.path / "report.html").read_text(encoding="utf-8")
-    assert "A motion of g1" in show(run.path / "log.parquet").html
-    assert "A motion of g1" in show(run.path / "trajectory.npz").html
+    assert "A motion of biped" in show(run.path / "log.parquet").html
+    assert "A motion of biped" in show(run.path / "trajectory.npz").html
 
 
 def test_a_name_of_the_zoo_is_a_robot(notebook):
