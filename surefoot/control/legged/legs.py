@@ -34,6 +34,9 @@ class LegReach:
         home: Height of the centre of mass over the soles [m].
         apart: Distance of the feet [m].
         recoil: Moment about the centre of mass over the weight, for an acceleration of the swinging foot [m/(m/s²)].
+        acceleration: Largest one of a foot in the air by the torques of its leg, the trunk at rest [m/s²].
+        speed: Largest one of a foot in the air by the speeds of the joints [m/s].
+        aside: How far a foot can be put outward from where it is at home, flat and under a level trunk [m].
     """
 
     length: float
@@ -42,6 +45,18 @@ class LegReach:
     home: float
     apart: float
     recoil: float = 0.0
+    acceleration: float = np.inf
+    speed: float = np.inf
+    aside: float = np.inf
+
+    def swing_time(self, way: float, share: float) -> float:
+        """Time in which a foot can be swung so far, on a quintic [s].
+
+        Args:
+            way: [m].
+            share: Of the largest acceleration that is used.
+        """
+        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * way / self.speed))
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
@@ -107,23 +122,42 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
     frames = robot.placements(home)
     soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
     apart = max((float(np.linalg.norm(a - b)) for a in soles for b in soles), default=0.0)
-    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, _recoil(robot, anatomy))
+    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, *_swing(robot, anatomy))
 
 
-def _recoil(robot: Robot, anatomy: Anatomy) -> float:
-    """Angular momentum about the centre of mass over the weight, for a foot that moves ahead under a still trunk."""
+def _swing(robot: Robot, anatomy: Anatomy) -> tuple[float, float, float, float]:
+    """What a foot that moves under a still trunk does and needs, at home.
+
+    Returns:
+        Angular momentum about the centre of mass over the weight, per speed ahead; largest acceleration; largest speed,
+        ahead or to the side; how far it moves outward before a joint is at its limit.
+    """
     model, data, home = robot.model, robot.model.createData(), np.array(robot.home)
     momentum = np.array(pin.computeCentroidalMap(model, data, home))[3:]
+    M = np.array(pin.crba(model, data, home))
     pin.computeJointJacobians(model, data, home)
-    found = []
+    recoils, accelerations, speeds, ways = [], [np.inf], [np.inf], [np.inf]
+    middle = np.mean([robot.placements(home)[foot.link][:3, 3] for foot in anatomy.feet], axis=0)
     for foot in anatomy.feet:
         leg = _leg_bodies(robot, foot)
         columns = [int(robot.tree.v_index[body]) + k for body in leg for k in range(robot.tree.nv_of(body))]
         J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
-        ahead = np.append((robot.placements(home)[foot.link] @ foot.placement)[:2, 0], 0.0)
-        rates = np.linalg.lstsq(J, np.append(ahead, np.zeros(3)), rcond=1e-3)[0]
-        found.append(float(np.cross(momentum[:, columns] @ rates, ahead)[2]))
-    return float(np.mean(found)) / (robot.mass * float(np.linalg.norm(robot.tree.gravity)))
+        ahead, aside = np.append((robot.placements(home)[foot.link] @ foot.placement)[:2, :2], [[0.0, 0.0]], axis=0).T
+        for way in (ahead, aside):
+            rates = np.linalg.lstsq(J, np.append(way, np.zeros(3)), rcond=1e-3)[0]
+            torques = (np.triu(M) + np.triu(M, 1).T)[np.ix_(columns, columns)] @ rates
+            accelerations.append(float(np.min(robot.limits.effort[columns] / np.maximum(np.abs(torques), 1e-9))))
+            speeds.append(float(np.min(robot.limits.velocity[columns] / np.maximum(np.abs(rates), 1e-9))))
+            if way is ahead:
+                recoils.append(float(np.cross(momentum[:, columns] @ rates, ahead)[2]))
+                continue
+            out = rates * np.sign(aside @ (robot.placements(home)[foot.link][:3, 3] - middle))
+            entries = [int(robot.tree.q_index[body]) for body in leg if robot.tree.nv_of(body) == 1]
+            if len(entries) == len(columns):
+                end = np.where(out > 0.0, robot.limits.upper[entries], robot.limits.lower[entries])
+                ways += [float(x) for x in (end - home[entries])[np.abs(out) > 0.1] / out[np.abs(out) > 0.1]]
+    weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
+    return float(np.mean(recoils)) / weight, min(accelerations), min(speeds), min(ways)
 
 
 def _leg_bodies(robot: Robot, foot: Foot) -> list[int]:
