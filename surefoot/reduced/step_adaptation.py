@@ -216,6 +216,7 @@ class StepAdapter:
         nominal: NominalStep,
         reachable: ArrayLike | None = None,
         soonest: float = 0.0,
+        viable: ArrayLike | None = None,
     ) -> AdaptedStep:
         """The step nearest to the nominal one that keeps the limits and, if possible, remains viable.
 
@@ -226,6 +227,8 @@ class StepAdapter:
             nominal: The step as planned.
             reachable: Box (2, 2) that the swing foot can still reach; goes before the limits of the landing. None: all.
             soonest: Time that the swing foot needs at least [s].
+            viable: Box (2, 2) in which the DCM offset should be, such as `capture_box` for some steps; that of any
+                number of steps within the limits if omitted.
 
         Raises:
             ShapeError: The DCM or the time is not finite.
@@ -233,7 +236,9 @@ class StepAdapter:
         """
         if stance not in self._sides:
             raise one_of("foot", stance, self._sides)
-        (low, high), cop, viable, solver, problem = self._sides[stance]
+        (low, high), cop, within, solver, problem = self._sides[stance]
+        if viable is not None:
+            within = np.asarray(viable, dtype=float).tolist()
         if reachable is not None:
             (low_x, low_y), (high_x, high_y) = np.asarray(reachable, dtype=float).tolist()
             low = [min(max(low[0], low_x), high_x), min(max(low[1], low_y), high_y)]
@@ -246,9 +251,9 @@ class StepAdapter:
         most = max(least, exp(self.omega * max(longest - elapsed, 0.0)))
         sigma = min(max(exp(self.omega * (nominal.duration - elapsed)), least), most)
         bounds = [least, *low], [most, *high]
-        self._fill(problem, (x, y), sigma, nominal, cop, viable, bounds)
+        self._fill(problem, (x, y), sigma, nominal, cop, within, bounds)
         found = solver.solve_stacked(problem).x
-        return self._step(found, (x, y), nominal, viable)
+        return self._step(found, (x, y), nominal, within)
 
     def _pattern(self) -> StackedHierarchy:
         """The rows with all entries that do not change: CoP above and below, viable offsets, wishes."""

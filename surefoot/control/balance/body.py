@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.control.legged import LeggedBody, OutputKind
-from surefoot.control.whole_body import WholeBodySettings
+from surefoot.control.whole_body import ClearanceSettings, WholeBodySettings
 from surefoot.motion import Command
 from surefoot.robot import Robot
 from surefoot.tasks import AngularMomentum, CenterOfMass, Posture, Task
@@ -22,6 +22,7 @@ _SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleratio
 _LIMB_GAINS = (400.0, 40.0)
 _LED_GAINS = (500.0, 45.0)
 _ROOM_TIME, _BACK_TIME = 0.1, 2.0  # in which limbs move out of the way, and back [s]
+_TILTED = 0.02  # tilt from which on a sole stands on its lower edge [rad]
 _FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
 
 
@@ -39,6 +40,8 @@ class BalancedBody(LeggedBody):
         hands: Contact surfaces of hands; they are switched off until they are led.
         output: See `LeggedBody`.
     """
+
+    clearance = ClearanceSettings(braking=15.0)  # legs that catch the robot stop quickly
 
     def __init__(
         self,
@@ -66,7 +69,8 @@ class BalancedBody(LeggedBody):
         height = float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(self._q0))[2])
         spin = AngularMomentum(weight=_SPIN_WEIGHT / (robot.mass * height) ** 2)
         postures = [task for task in rest if isinstance(task, Posture)]
-        levels: list[list[Task]] = [[], [*limbs], [CenterOfMass(), spin], [*further], [*turns, *postures]]
+        soles = [task for task in rest if task.name.startswith("sole ")]
+        levels: list[list[Task]] = [[], [*limbs], [CenterOfMass(), spin], [*further, *soles], [*turns, *postures]]
         return [level for k, level in enumerate(levels) if level or k == 0]
 
     @cached_property
@@ -98,9 +102,34 @@ class BalancedBody(LeggedBody):
                     self.problem.contact(name).stiffness[k] = _FLAT_STIFFNESS
 
     def command(self, t: float, q: Array, v: Array) -> Command:
-        """See `LeggedBody`; limbs that are not used move out of the way of others that come near."""
+        """See `LeggedBody`; limbs that are not used move out of the way of others that come near.
+
+        A leg at its limits, such as a stiff ankle of a robot that leans far, turns its sole about the centre of
+        pressure instead of holding the whole robot back.
+        """
         self._make_room(t)
+        for foot, leg in zip(self.feet, self.legs, strict=True):
+            at_limit = leg.stop(q, v)
+            for name in foot.contacts:
+                self.problem.contact(name).pivot = self._edge(name) if at_limit else None
         return super().command(t, q, v)
+
+    def _edge(self, name: str) -> tuple[int, float] | None:
+        """Over which edge of a contact the robot goes: the lower one, or that which is next to its centre of pressure.
+
+        Returns:
+            See `ContactHandle.pivot`.
+        """
+        w, tied = self.wrenches.get(name, np.zeros(6)), self.problem.rows.tied[name]
+        if not self.problem.contact(name).carries or not {3, 4} <= set(tied):
+            return None
+        error, corners = self.problem.error_of(f"contact {name}"), self.robot.contacts[name].corners[:, :2]
+        sizes = np.array([np.abs(corners[:, 1]).max(), np.abs(corners[:, 0]).max()])
+        tilts = np.array([error[tied.index(3)], error[tied.index(4)]])
+        drops = tilts * sizes if np.abs(tilts).max() > _TILTED else w[3:5] / sizes
+        axis = int(np.argmax(np.abs(drops)))
+        levers = corners[:, 1] if axis == 0 else -corners[:, 0]
+        return 3 + axis, float(levers.max() if drops[axis] > 0.0 else levers.min())
 
     def _make_room(self, t: float) -> None:
         """Turn the limbs away from links that came near, and back when there is room."""

@@ -11,14 +11,16 @@ from surefoot.arrays import Array
 from surefoot.control.legged import LegReach, local, turned, wrapped
 from surefoot.control.walking import SwingFoot
 from surefoot.geometry import convex_hull, distance_inside
-from surefoot.reduced import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights
+from surefoot.reduced import AdaptedStep, NominalStep, Side, StepAdapter, StepLimits, StepWeights, capture_box
 from surefoot.robot import Foot
 
 __all__ = ["CatchStep", "Catcher"]
 
 _FAR, _WIDE = 0.6, 0.5  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
-_SOLE = 1.0  # share of the sole in which the centre of pressure is planned
-_QUICKEST, _SLOWEST = 1.0, 1.05  # duration of a step, in 1/ω
+_LEAN = 1.3  # the same by what ankles and hips allow with flat soles, shares of `LegReach.aside`; both legs lean
+_SOLE = 0.85  # share of the sole in which the centre of pressure is planned
+_QUICKEST, _USUAL, _SLOWEST = 0.7, 1.0, 2.0  # duration of a step, in 1/ω
+_EFFORT = 0.6  # share of the torques with which a leg is swung
 _LIFT = 0.05  # height of the swing foot, share of the leg length
 _LANDING_SPEED = 0.15  # of a foot that expects the ground [m/s]
 _EARLIEST = 0.6  # share of the swing after which a touch ends it
@@ -27,6 +29,7 @@ _FASTEST = 3.0  # mean speed at which the rest of a swing may be covered, leg le
 _SETTLED = 0.06  # remaining time below which a landing is not moved any more [s]
 _ANCHOR_TIME = 0.05  # time constant with which a step follows the foot that stands [s]
 _WELL_INSIDE = 0.03  # share of the leg length
+_STEADIED = 0.15  # how far a leg that swings may shift the point from which the ground pushes, share of the height
 _INWARD = 0.25  # where the capture point should be at landing, share of the way from the new foot to the old one
 
 
@@ -46,7 +49,10 @@ class Catcher:
         sole = np.max([np.abs(corners).max(axis=0) for corners in soles], axis=0)
         self.limits = StepLimits(
             forward=(-_FAR * legs.length, _FAR * legs.length),
-            width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
+            width=(
+                max(2.0 * sole[1] + 0.02, 0.5 * legs.apart),
+                legs.apart + min(_WIDE * legs.length, _LEAN * legs.aside),
+            ),
             duration=(_QUICKEST / omega, _SLOWEST / omega),
             cop_forward=(-_SOLE * sole[0], _SOLE * sole[0]),
             cop_side=(-_SOLE * sole[1], _SOLE * sole[1]),
@@ -54,6 +60,13 @@ class Catcher:
         self.well_inside = _WELL_INSIDE * legs.length
         """Margin of the capture point in the support with which a robot stands [m]."""
         self._adapter = StepAdapter(omega, self.limits, StepWeights(cop=_COP_WEIGHT))
+        boxes = {side: (self.limits.landing(side), self.limits.cop(side)) for side in self.sides}
+        self._capture = {
+            mine: capture_box(
+                omega, _USUAL / omega, boxes[mine][0], boxes[other][0], boxes[mine][1], boxes[other][1], 2
+            )
+            for mine, other in (self.sides, self.sides[::-1])
+        }
 
     def choose(self, dcm: Array, poses: Sequence[Array]) -> CatchStep:
         """The step to make now.
@@ -71,8 +84,22 @@ class Catcher:
         outside, margin = float(np.hypot(*step.found.outside)), min(self.margin(step), self.well_inside)
         return round(outside, 3), -round(margin, 3), step.way
 
+    def duration(self, way: float) -> float:
+        """Of a swing, by what the leg can do [s].
+
+        Args:
+            way: Of the foot [m].
+        """
+        return float(np.clip(self.legs.swing_time(way, _EFFORT), *self.limits.duration))
+
     def plan(
-        self, support: int, dcm: Array, elapsed: float, home: Array, reachable: tuple[Array, Array] | None = None
+        self,
+        support: int,
+        dcm: Array,
+        elapsed: float,
+        home: Array,
+        duration: float,
+        reachable: tuple[Array, Array] | None = None,
     ) -> AdaptedStep:
         """Where and when to land.
 
@@ -81,10 +108,12 @@ class Catcher:
             dcm: (2,) relative to it.
             elapsed: Since the other foot left the ground [s].
             home: (2,) where it would land if nothing had happened.
+            duration: Of the swing [s].
             reachable: Corners of the box that the foot can still reach.
         """
-        nominal = NominalStep(home, self.limits.duration[0], -_INWARD * home, np.zeros(2))
-        return self._adapter.adapt(self.sides[support], dcm, elapsed, nominal, reachable)
+        nominal = NominalStep(home, duration, -_INWARD * home, np.zeros(2))
+        viable, soonest = self._capture[self.sides[1 - support]], max(0.0, duration - elapsed)
+        return self._adapter.adapt(self.sides[support], dcm, elapsed, nominal, reachable, soonest, viable)
 
     def margin(self, step: CatchStep) -> float:
         """How far inside the support of both feet the capture point will be when a step lands; negative outside [m].
@@ -112,12 +141,16 @@ class CatchStep:
         self._catcher, self.support, self.foot = catcher, support, 1 - support
         self.anchor = poses[support].copy()
         """(4,) the foot that stands, in world."""
-        start = local(self.anchor, poses[self.foot])
+        self._start = start = local(self.anchor, poses[self.foot])
         side = -1.0 if catcher.sides[support] == "left" else 1.0
         self._home = np.array([0.0, side * catcher.legs.apart])
         self.clock = 0.0
         """Since the foot left the ground [s]."""
-        self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home)
+        self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home, catcher.limits.duration[0])
+        for _ in range(2):
+            duration = catcher.duration(float(np.hypot(*(self.found.landing - start[:2]))))
+            self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home, duration)
+        self._shortest = duration
         self.length = self.found.remaining
         """Of the swing, as planned now [s]."""
         self.landing = np.array([*self.found.landing, 0.0, 0.5 * start[3]])
@@ -144,9 +177,15 @@ class CatchStep:
         remaining = self.length - self.clock
         if remaining > _SETTLED:
             at, catcher = self.swing.position[:2], self._catcher
+            self._shortest = max(self._shortest, catcher.duration(float(np.hypot(*(self.landing - self._start)[:2]))))
             reach = _FASTEST * catcher.legs.length * remaining
             self.found = catcher.plan(
-                self.support, self.seen(dcm) + self._recoil(remaining), self.clock, self._home, (at - reach, at + reach)
+                self.support,
+                self.seen(dcm) + self._recoil(remaining),
+                self.clock,
+                self._home,
+                self._shortest,
+                (at - reach, at + reach),
             )
             self.length = self.clock + self.found.remaining
             self.landing[:2] = self.found.landing
@@ -159,9 +198,18 @@ class CatchStep:
         foot's velocity v and its way d to go, r ω ∫ e^{−ωs} a ds = r ω (−v + ω ∫ e^{−ωs} v ds), about
         r ω (ω d e^{−ωT/2} − v).
         """
-        w, r = self._catcher.omega, self._catcher.legs.recoil
+        w, r = self._catcher.omega, self.recoil
         way = self.landing[:2] - self.swing.position[:2]
         return np.asarray(r * w * (w * exp(-0.5 * w * remaining) * way - self.swing.velocity[:2]))
+
+    @property
+    def recoil(self) -> float:
+        """Shift of the point from which the ground pushes, over the acceleration of the foot [s²].
+
+        What would shift it too far, for the soles and for friction, is left to the trunk, which turns against the leg.
+        """
+        legs, way = self._catcher.legs, max(self.way, 1e-6)
+        return min(legs.recoil, _STEADIED * legs.home * self.length**2 / (5.77 * way))
 
     def has_landed(self, touches: bool | None) -> bool:
         """Whether the step is over.

@@ -23,12 +23,16 @@ from surefoot.robot import Robot
 
 __all__ = ["StepRecovery"]
 
-_BREATH = 0.03  # least time on two feet between steps [s]
+_BREATH = 0.01  # least time on two feet between steps [s]
+_SETTLES, _DOUBT = 0.25, 0.1  # time in which soles turn flat after a landing [s]; how far the estimate may be off [m]
 _SETTLE = 0.8  # no steps before [s]
 _AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
-_LATER = 0.05  # how far outside the support of a step the capture point is before the trunk swings [m]
+_ROOM = 0.05  # how far inside the support the capture point is before the trunk is righted after a step [m]
+_STEADY = 0.2  # how far beyond the soles the ground may push to keep the trunk upright, share of the height
+_AGAINST = 0.05  # the same where that brings the fall on
+_FORESIGHT = 0.05  # how far into a push is looked ahead [s]
 
 
 class StepRecovery(BalanceController):
@@ -55,7 +59,7 @@ class StepRecovery(BalanceController):
                 next_step="use `balance`, which stands on any number of feet",
             )
         self._standing = self.settings
-        self._after_step = replace(self.settings, swing=replace(self.settings.swing, margin=-_LATER))
+        self._after_step = replace(self.settings, swing=replace(self.settings.swing, fastest=0.0, margin=_ROOM))
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home
         self._height = self._highest
@@ -100,11 +104,13 @@ class StepRecovery(BalanceController):
         if t < _SETTLE or self._since < _BREATH or self._lifts:
             return None
         seen, _ = self.footing.seen(np.array([*dcm, 0.0]), np.zeros(3))
-        inside = float(distance_inside(seen[:2], self._polygon(range(2))))
         catcher, has_stepped = self._catcher, bool(self.steps) and self._since < _AFTER
+        push = 0.0 if has_stepped else self._pushed.push - self._pushed.mean
+        inside = float(distance_inside(seen[:2] + _FORESIGHT * push, self._polygon(range(2))))
         self.settings = self._after_step if has_stepped else self._standing
         self._is_capturable = True
-        if inside >= (catcher.well_inside if has_stepped else 0.0):
+        doubt = _DOUBT * max(0.0, 1.0 - self._since / _SETTLES) if self.steps > 1 else 0.0
+        if inside >= -doubt:
             return None
         step, is_held = catcher.choose(dcm, poses), -inside <= _HOLD * self._trunk_reach
         self._is_capturable = is_held or step.found.viable
@@ -134,8 +140,8 @@ class StepRecovery(BalanceController):
         shares = [0.0, 0.0]
         shares[step.support] = 1.0
         body.share(shares, [np.inf, np.inf])
-        beyond = self._keep_trunk(step)
         self._dcm = self._dcm_ref = step.seen(dcm)
+        beyond = self._keep_trunk(step)
         self._is_capturable = step.found.viable
         self._zmp = step.found.cop + beyond
         body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height, com)
@@ -156,10 +162,15 @@ class StepRecovery(BalanceController):
         rate = body.trunk_rate()
         inertia, kp = body.trunk_inertia, self.settings.trunk_stiffness
         upright = inertia * (-kp * turned(turn, -yaw) - 2.0 * sqrt(kp) * turned(rate, -yaw))
-        push = self._catcher.legs.recoil * body.weight * step.swing.acceleration
+        push = step.recoil * body.weight * step.swing.acceleration
         moment = upright + np.array([push[1], -push[0], 0.0])
-        body.spin(turned(moment, yaw), 0.0)
-        return np.array([moment[1], -moment[0]]) / body.weight
+        beyond = np.array([moment[1], -moment[0]]) / body.weight
+        away = self._dcm - step.found.cop
+        away = away / max(float(np.hypot(away[0], away[1])), 1e-9)
+        beyond = beyond * min(1.0, _STEADY * self._highest / max(float(np.hypot(beyond[0], beyond[1])), 1e-9))
+        beyond = beyond - min(0.0, float(beyond @ away) + _AGAINST * self._highest) * away
+        body.spin(turned(np.array([-beyond[1], beyond[0], 0.0]) * body.weight + [0.0, 0.0, moment[2]], yaw), 0.0)
+        return beyond
 
     @property
     def channels(self) -> list[Channel]:

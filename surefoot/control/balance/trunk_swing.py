@@ -43,7 +43,7 @@ class TrunkSwing:
     Args:
         forward: Largest lean forward [rad].
         otherwise: Largest lean in other directions [rad].
-        fastest: Largest acceleration [rad/s²].
+        fastest: Largest acceleration towards a fall [rad/s²]; 0: the trunk is only not righted where that brings it on.
         braking: Deceleration with which the trunk stops [rad/s²].
         margin: How far inside the edge the DCM should come to lie [m].
         gain: Acceleration per distance [rad/s²/m].
@@ -109,4 +109,4 @@ class TrunkSwing:
             if float(n @ lean) + speed**2 / (2.0 * self.braking) > most:
                 acceleration = acceleration - (float(n @ acceleration) + self.braking) * n
         size = float(np.hypot(acceleration[0], acceleration[1]))
-        return acceleration * min(1.0, self.fastest / max(size, 1e-9))
+        return acceleration * min(1.0, max(self.fastest, self.braking) / max(size, 1e-9))

@@ -14,7 +14,7 @@ from surefoot.control.legged.legs import LegLimits, posture_at_height
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of, turned
 from surefoot.control.legged.sole import SwingSole, sole_tasks
-from surefoot.control.whole_body import BodyClearance, TaskHandle, WholeBody, WholeBodySettings
+from surefoot.control.whole_body import BodyClearance, ClearanceSettings, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
@@ -54,6 +54,9 @@ class LeggedBody:
         yaw: Share of the weight of the trunk about the vertical; less lets it turn against legs that swing quickly.
         output: What the drives are told; "admittance" needs force sensors.
     """
+
+    clearance = ClearanceSettings()
+    """How links keep apart."""
 
     def __init__(
         self,
@@ -96,6 +99,8 @@ class LeggedBody:
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
+        self.wrenches: dict[str, Array] = {}
+        """(6,) by contact, of the last solution."""
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
 
@@ -129,7 +134,7 @@ class LeggedBody:
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
         levels = self._levels(further, turns, rest)
-        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0))
+        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0, self.clearance))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
         ahead = placement_of(np.array([0.0, 0.0, 0.0, -np.arctan2(y, x)]))[:3, :3]
         self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
@@ -275,6 +280,7 @@ class LeggedBody:
         self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
+        self.wrenches = found.wrenches
         turns = ((self.problem.contact(n).target[:9].reshape(3, 3), w[:3]) for n, w in found.wrenches.items())
         self.force = np.sum([R @ f for R, f in turns], 0)
         if self.output is not None:

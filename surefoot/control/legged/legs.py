@@ -46,6 +46,9 @@ class LegReach:
         apart: Distance of the feet [m].
         recoil: Moment about the centre of mass over the weight, for an acceleration of the swinging foot [m/(m/s²)].
         recoil_slope: By how much it changes with the place of the foot ahead of the hips [1/(m/s²)].
+        acceleration: Largest one of a foot in the air by the torques of its leg, the trunk at rest [m/s²].
+        speed: Largest one of a foot in the air by the speeds of the joints [m/s].
+        aside: How far a foot can be put outward from where it is at home, flat and under a level trunk [m].
     """
 
     length: float
@@ -55,6 +58,18 @@ class LegReach:
     apart: float
     recoil: float = 0.0
     recoil_slope: float = 0.0
+    acceleration: float = np.inf
+    speed: float = np.inf
+    aside: float = np.inf
+
+    def swing_time(self, way: float, share: float) -> float:
+        """Time in which a foot can be swung so far, on a quintic [s].
+
+        Args:
+            way: [m].
+            share: Of the largest acceleration that is used.
+        """
+        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * way / self.speed))
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
@@ -137,7 +152,9 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
         for moved in ((0.0, 0.0), (-away, _RAISED * length), (away, _RAISED * length))
     )
     slope = (front - behind) / (2.0 * away)
-    return LegReach(length, ankle - sole, float(com) - hip, float(com) - sole, apart, below, slope)
+    return LegReach(
+        length, ankle - sole, float(com) - hip, float(com) - sole, apart, below, slope, *_swing(robot, anatomy)
+    )
 
 
 def foot_momenta(robot: Robot, feet: Sequence[Foot], moved: Sequence[float] = (0.0, 0.0)) -> list[Array]:
@@ -172,6 +189,37 @@ def foot_momenta(robot: Robot, feet: Sequence[Foot], moved: Sequence[float] = (0
         axes = np.array([ahead, np.cross([0.0, 0.0, 1.0], ahead), [0.0, 0.0, 1.0]])
         found.append(axes @ momentum @ rates)
     return found
+
+
+def _swing(robot: Robot, anatomy: Anatomy) -> tuple[float, float, float]:
+    """What a foot can do under a still trunk, at home.
+
+    Returns:
+        Largest acceleration; largest speed, ahead or to the side; way outward before a joint is at its limit.
+    """
+    model, data, home = robot.model, robot.model.createData(), np.array(robot.home)
+    M = np.array(pin.crba(model, data, home))
+    pin.computeJointJacobians(model, data, home)
+    accelerations, speeds, ways = [np.inf], [np.inf], [np.inf]
+    middle = np.mean([robot.placements(home)[foot.link][:3, 3] for foot in anatomy.feet], axis=0)
+    for foot in anatomy.feet:
+        leg = leg_bodies(robot, foot)
+        columns = [int(robot.tree.v_index[body]) + k for body in leg for k in range(robot.tree.nv_of(body))]
+        J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
+        ahead, aside = np.append((robot.placements(home)[foot.link] @ foot.placement)[:2, :2], [[0.0, 0.0]], axis=0).T
+        for way in (ahead, aside):
+            rates = np.linalg.lstsq(J, np.append(way, np.zeros(3)), rcond=1e-3)[0]
+            torques = (np.triu(M) + np.triu(M, 1).T)[np.ix_(columns, columns)] @ rates
+            accelerations.append(float(np.min(robot.limits.effort[columns] / np.maximum(np.abs(torques), 1e-9))))
+            speeds.append(float(np.min(robot.limits.velocity[columns] / np.maximum(np.abs(rates), 1e-9))))
+            if way is ahead:
+                continue
+            out = rates * np.sign(aside @ (robot.placements(home)[foot.link][:3, 3] - middle))
+            entries = [int(robot.tree.q_index[body]) for body in leg if robot.tree.nv_of(body) == 1]
+            if len(entries) == len(columns):
+                end = np.where(out > 0.0, robot.limits.upper[entries], robot.limits.lower[entries])
+                ways += [float(x) for x in (end - home[entries])[np.abs(out) > 0.1] / out[np.abs(out) > 0.1]]
+    return min(accelerations), min(speeds), min(ways)
 
 
 def leg_bodies(robot: Robot, foot: Foot) -> list[int]:

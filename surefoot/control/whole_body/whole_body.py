@@ -138,6 +138,8 @@ class ContactHandle(TaskHandle):
     """Least normal force [N]; the same as `most` prescribes it."""
     wish: Array
     """(tied,) wrench that is wished for with the freedom that is left."""
+    pivot: tuple[int, float] | None = None
+    """Axis (3: x, 4: y) about which it may tip over an edge, and the lever of the normal force there: y or −x [m]."""
 
 
 class WholeBody:
@@ -246,6 +248,9 @@ class WholeBody:
         if not self.is_plausible(q, v):
             return self._nothing("implausible state")
         A, lower, upper, self.errors, self.rates, h = self._kernel(q, v, self._targets, self._settings)
+        for name, handle in self._contacts.items():
+            if handle.pivot is not None:
+                self._tip(name, handle.pivot, A, lower, upper)
         if self._clearance is not None:
             part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
             part[:, : rows.C.shape[1]] = gradients @ rows.C
@@ -305,6 +310,16 @@ class WholeBody:
         if not (np.abs(q).max(initial=0.0) < _FARTHEST and np.abs(v).max(initial=0.0) < _FASTEST):
             return False
         return self._turn is None or abs(float(q[self._turn] @ q[self._turn]) - 1.0) < _UNIT
+
+    def _tip(self, name: str, pivot: tuple[int, float], A: Array, lower: Array, upper: Array) -> None:
+        """Hold a contact at an edge instead of its middle: it may turn about it, with its centre of pressure there."""
+        rows, tied, (axis, lever) = self.rows, self.rows.tied[name], pivot
+        first = rows.physics + len(rows.limited) + rows.rows[self._numbers[f"contact {name}"]].start
+        z, k, wrench = first + tied.index(2), first + tied.index(axis), rows.wrench[name].start
+        for part in (A, lower, upper):
+            part[z] += lever * part[k]
+            part[k] = 0.0
+        A[k, [wrench + tied.index(axis), wrench + tied.index(2)]] = PHYSICS, -PHYSICS * lever
 
     def _with_contacts(self, lower: Array, upper: Array) -> tuple[Array, Array]:
         """Bounds with those of the wrenches; a change of stance begins the search where that stance ended last."""

@@ -299,7 +299,7 @@ class HierarchySolver:
             ActiveSetError: With the rows, and the outcome "not finite" or "crossed bounds".
         """
         lower, upper = problem.lower, problem.upper
-        if not (np.isfinite(np.dot(problem.A.ravel(), problem.A.ravel())) or np.isfinite(problem.A).all()):
+        if not (np.isfinite(problem.A.sum()) or np.isfinite(problem.A).all()):
             raise _unsolvable("not finite", "the rows", np.logical_not(np.isfinite(problem.A).all(axis=1)))
         if not (lower <= upper).all():
             lost: NDArray[np.bool_] = np.isnan(lower) | np.isnan(upper)

@@ -85,6 +85,41 @@ def test_a_swing_reaches_its_landing_in_time(catcher):
     assert step.clock <= catcher.limits.duration[1] + dt
 
 
+def test_to_the_side_the_free_foot_closes_up_before_the_other_steps_out():
+    """Pushed to the left, the left foot of g1 carries; a quick step of the right one comes before a wide one."""
+    robot = load("g1", base="floating")
+    feet = anatomy(robot).feet
+    catcher = Catcher(feet, [foot.sole for foot in feet], leg_reach(robot, anatomy(robot)), OMEGA)
+    poses, left = feet_of(catcher), catcher.sides.index("left")
+    close = catcher.choose(np.array([0.0, 0.5 * catcher.legs.apart + 0.04]), poses)
+    assert close.support == left
+    assert close.landing[1] == pytest.approx(-catcher.limits.width[0])
+    poses[1 - left][1] = poses[left][1] + close.landing[1]
+    wide = catcher.choose(poses[left][:2] + close.found.landing + close.found.offset, poses)
+    assert wide.foot == left
+    assert wide.length > close.length
+    assert catcher.margin(wide) > -0.02
+
+
+def test_a_swing_asks_for_no_more_than_the_leg_has(catcher):
+    """Along a quintic of the planned duration, speed and acceleration stay within what joints and torques allow."""
+    legs, T, way = catcher.legs, catcher.legs.swing_time(0.3, 0.6), 0.3
+    s = np.linspace(0.0, 1.0, 1001)
+    path = way * (10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5)
+    speed = np.gradient(path, T * s)
+    assert max(speed.max() / legs.speed, np.gradient(speed, T * s).max() / (0.6 * legs.acceleration)) == pytest.approx(
+        1.0, rel=0.01
+    )
+
+
+def test_feet_stand_flat_as_far_aside_as_the_joints_allow():
+    """Pinocchio: with the sole level, a foot moved outward by `aside` has its first joint at a limit."""
+    robot = load("g1", base="floating")
+    legs = leg_reach(robot, anatomy(robot))
+    assert 0.14 < legs.aside < 0.18  # the ankles roll by 15 degrees, the legs are 0.67 m long
+    assert legs.aside == pytest.approx(0.2618 * 0.64, rel=0.06)
+
+
 def test_reach_of_the_trunk_by_integration():
     """A DCM that is beyond the edge by the reach comes to rest on it when the trunk has stopped at its largest lean."""
     swing, b, dt = TrunkSwing(), 0.03, 1e-5

@@ -205,3 +205,26 @@ def test_absurd_states_and_few_passes_are_named() -> None:
     few = WholeBody(robot, [[], [CenterOfMass()], [Posture(robot)]], settings=WholeBodySettings(passes=1))
     few["com"].acceleration[:] = [30.0, 0.0, 0.0]
     assert few.solve(np.array(robot.home), np.zeros(robot.nv)).trouble == "pass limit"
+
+
+def test_a_contact_tips_over_its_edge() -> None:
+    """The pressure is on the edge, the edge stays at rest by Pinocchio's kinematics, and the sole may turn."""
+    robot, body = standing("g1")
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    name = next(iter(robot.contacts))
+    edge = robot.contacts[name].corners[:, 1].max()
+    body.contact(name).pivot = (3, 0.9 * edge)
+    body["com"].acceleration[:] = 0.0, 0.5, 0.0
+    found = body.solve(q, v)
+    assert found.trouble is None
+    wrench, surface, data = found.wrenches[name], robot.contacts[name], robot.model.createData()
+    assert wrench[3] == pytest.approx(0.9 * edge * wrench[2], abs=1e-6)
+    pin.forwardKinematics(robot.model, data, q, v, found.acceleration)
+    pin.updateFramePlacements(robot.model, data)
+    frame = robot.frame_id(surface.frame)
+    alpha = pin.getFrameAcceleration(robot.model, data, frame, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+    arm = data.oMf[frame].rotation @ (surface.placement @ [0.0, 0.9 * edge, 0.0, 1.0])[:3]
+    assert abs((alpha.linear + np.cross(alpha.angular, arm))[2]) < 1e-6
+    body.contact(name).pivot = None
+    flat = body.solve(q, v).wrenches[name]
+    assert flat[3] != pytest.approx(0.9 * edge * flat[2], abs=1e-3)
