@@ -187,26 +187,11 @@ class StepPlan:
         self.polygon = self._soles[self.support]
 
     def _swing_pieces(self, duration: float, zmp: Array, step: int = 0) -> list[ZmpPiece]:
-        """Where the force on the centre of mass points to during a single support, by straight pieces.
-
-        The leg that swings forward turns the robot back: with a trunk that stays upright, L = −m g (c₀ + c₁ x) ẋ for a
-        foot x ahead of the hips, and the moment L̇ moves this point from the ZMP by −(c₀ + c₁ x) ẍ − c₁ ẋ²
-        (`LegReach.recoil`). The foot follows a quintic, the hips go on at a constant speed.
-        """
-        start = (self.other, np.zeros(4), *self.coming)[step][:2]
-        support = (np.zeros(4), *self.coming)[step][:2]
-        end = self.coming[step][:2]
-        far = float(np.hypot(*(end - start)))
-        if far == 0.0:
-            return [ZmpPiece(duration, zmp, zmp)]
-        way = (end - start) / far
-        begin, hips = (share * float((place - support) @ way) for share, place in ((_LEAVES, start), (_LANDS, end)))
-        rate = (hips - begin) / duration
-        x = float((start - support) @ way) + far * _QUINTIC[0] - begin - rate * duration * _TIMES
-        v = far * _QUINTIC[1] / duration - rate
-        shift = -(self._recoil[0] + self._recoil[1] * x) * far * _QUINTIC[2] / duration**2
-        shift -= self._recoil[1] * (v * v - rate * rate)
-        places = zmp + shift[:, None] * way
+        """Where the force on the centre of mass points to during a single support, by straight pieces."""
+        start, support = (
+            places[step][:2] for places in ((self.other, np.zeros(4), *self.coming), (np.zeros(4), *self.coming))
+        )
+        places = zmp + _recoil_shift(self._recoil, start - support, self.coming[step][:2] - support, duration)
         lengths = duration * np.diff(_TIMES)
         return [ZmpPiece(float(T), places[k], places[k + 1]) for k, T in enumerate(lengths)]
 
@@ -311,6 +296,29 @@ class StepPlan:
         self.coming = [place + np.append(way, (0.0, 0.0)) for place in self.planned]
         self._single_support(clock + step.remaining)
         return clock + step.remaining
+
+
+def _recoil_shift(recoil: tuple[float, float], start: Array, end: Array, duration: float) -> Array:
+    """(times, 2) by how much a leg that swings moves the point to which the force on the centre of mass points.
+
+    The leg turns the robot back: with a trunk that stays upright, L = −m g (c₀ + c₁ x) ẋ for a foot x ahead of the
+    hips, and the moment L̇ moves this point from the ZMP by −(c₀ + c₁ x) ẍ − c₁ ẋ² (`LegReach.recoil`). The foot
+    follows a quintic, the hips go on at a constant speed.
+
+    Args:
+        recoil: c₀ [m/(m/s²)] and c₁ [1/(m/s²)].
+        start: (2,) where the foot leaves, seen from the support.
+        end: (2,) where it lands.
+        duration: [s].
+    """
+    far = max(float(np.hypot(*(end - start))), 1e-9)
+    way = (end - start) / far
+    hips = _LEAVES * float(start @ way), _LANDS * float(end @ way)
+    rate = (hips[1] - hips[0]) / duration
+    x = float(start @ way) + far * _QUINTIC[0] - hips[0] - rate * duration * _TIMES
+    v, a = far * _QUINTIC[1] / duration - rate, far * _QUINTIC[2] / duration**2
+    shift = -(recoil[0] + recoil[1] * x) * a - recoil[1] * (v * v - rate * rate)
+    return np.asarray(shift[:, None] * way)
 
 
 def _shifted(dcm: float, right: float, left: float, omega: float) -> float:

@@ -15,7 +15,7 @@ from surefoot.robot import Robot, anatomy
 __all__ = ["ArmSwing", "SwingFoot", "quintic_step"]
 
 _LAST = 0.04  # remaining time below which the foot no longer follows its landing place [s]
-_APEX = 0.5  # when the foot is highest, share of the swing
+_APEX, _SOONER = 0.5, 0.15  # when the foot is highest, share of the swing; sooner on the way up, later on the way down
 _ARM_SHARE, _ARM_ANGLE = 0.7, 0.6  # of the yaw of the legs that arms take; largest angle of a joint for it [rad]
 _FALL = 2.0  # height over the square of the time in which a foot may come down [m/s²]: peaks of 12 m/s²
 
@@ -89,7 +89,8 @@ class SwingFoot:
         else:
             for k in (0, 1, 3):
                 s[k] = (s[k][0], 0.0, 0.0)
-        to_apex = _APEX * min(self._duration, self._clock + remaining) - self._clock
+        rise = max(-1.0, min(1.0, (float(landing[2]) - self._from) / self._lift))
+        to_apex = (_APEX - _SOONER * rise) * min(self._duration, self._clock + remaining) - self._clock
         if to_apex <= _LAST and remaining < self.soonest(landing) and self._down == 0.0:
             self._down = self._clock + self.soonest(landing)
         remaining = max(remaining, self._down - self._clock)

@@ -81,7 +81,7 @@ class WalkingController:
         yaw = yaw_share(self.settings, self.omega)
         self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
-        at, _, feet = self.body.look(np.asarray(self.q0), np.zeros(robot.nv))
+        at, _, feet = self.body.look(self.q0, np.zeros(robot.nv))
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
         self._t: float | None = None
         self._touching: list[float] | None = None
@@ -112,7 +112,7 @@ class WalkingController:
         """
         q, v = np.asarray(state.q), np.asarray(state.v)
         com, rate, poses = self.body.look(q, v)
-        dt = 0.0 if self._t is None else t - self._t
+        dt = t - (t if self._t is None else self._t)
         if self._t is None:
             self._begin(poses)
         self._t, self._clock = t, self._clock + dt
@@ -130,11 +130,6 @@ class WalkingController:
     def _measure(self, com: Array, rate: Array) -> None:
         self._com, speed = self.ahead.seen(com, rate)
         self.dcm = self._com + speed / self.omega
-
-    @property
-    def late(self) -> float:
-        """How long the foot in the air is overdue [s]."""
-        return max(0.0, self._clock - self._length) if self.phase == SWING else 0.0
 
     @property
     def solver_time(self) -> float:
@@ -264,17 +259,14 @@ class WalkingController:
             at, soonest = self._swing.position[:2], self._swing.soonest(self.ahead.coming[0])
             self._length = self.ahead.adapt(self.dcm, self._clock, self._length, at, soonest)
 
-    # -- tasks ----------------------------------------------------------------------------------------------------
-
     def _lead_feet(self, dt: float) -> None:
         plan, swing = self.ahead, self._swing
         here, there = plan.support, 1 - plan.support
         shares, most, way = [0.0, 0.0], [np.inf, np.inf], (float(plan.other[0]), 0.0, 0.0)
         if self.phase == SWING and swing is not None:
             swing.advance(dt, plan.coming[0], self._length - self._clock)
-            yaw = plan.anchor[3]
-            velocity, acceleration = turned(swing.velocity, yaw), turned(swing.acceleration, yaw)
-            self.body.lead(there, world(plan.anchor, swing.position), velocity, acceleration)
+            rates = (turned(rate, plan.anchor[3]) for rate in (swing.velocity, swing.acceleration))
+            self.body.lead(there, world(plan.anchor, swing.position), *rates)
             way = swing.ahead
         else:
             shares[there] = plan.share_of_other(plan.reference(self._clock)[0])
@@ -323,7 +315,7 @@ def _channels(walker: WalkingController) -> list[Channel]:
         Channel("zmp_reference", "m", 2, lambda: w.zmp_reference),
         Channel("zmp_command", "m", 2, lambda: w.zmp),
         Channel("landing", "m", 2, lambda: plan.coming[0][:2] if plan.coming else np.full(2, np.nan)),
-        Channel("late", "s", None, lambda: w.late),
+        Channel("late", "s", None, lambda: max(0.0, w._clock - w._length) if w.phase == SWING else 0.0),
         Channel("capturable", "1", None, lambda: float(plan.is_capturable)),
         Channel("passes", "1", None, lambda: float(body.passes)),
         Channel("violation", "N | N m", None, lambda: body.violation),

@@ -31,6 +31,7 @@ from surefoot.robot import Robot
 __all__ = ["plan_steps"]
 
 Point = tuple[float, float]
+_EDGE = 0.025  # gap from heels and toes to edges and risers, share of the leg length
 _SWEEP = (0.25, 0.5, 0.75)  # of a swing, where the foot is looked at
 _AROUND = 2.0  # how far around start, goal and obstacles a way is looked for [m]
 _NARROW = 4.0  # how much longer a way counts where the body must turn sideways to pass
@@ -99,7 +100,8 @@ class _Space:
 
     def __init__(self, world: World, limits: StepLimits, body: BodyBox, margin: float) -> None:
         self.world, self.limits, self.body, self.margin = world, limits, body, margin
-        self.obstacles, self.footing = Obstacles(world), Footing(world, limits.sole)
+        around = _EDGE * limits.leg
+        self.obstacles, self.footing = Obstacles(world), Footing(world, (limits.sole[0] + around, limits.sole[1]))
 
     def require_standing(self, stance: Sequence[Footstep], what: str) -> None:
         """Refuse a stance that touches an obstacle or has no ground."""
