@@ -106,8 +106,6 @@ class Timeline:
             )
         return problem
 
-    # -- phases ---------------------------------------------------------------------------------------------------
-
     def phase(
         self,
         name: str,
@@ -141,13 +139,12 @@ class Timeline:
             raise one_of("transition", transition, ("continuous", "soft", "impact"))
         if not isinstance(intervals, int) or intervals < 1:
             raise ShapeError(f"phase `{name}` must have at least one interval", evidence={"intervals": intervals})
-        at_home = _placements(self.robot, contacts)
+        links, surfaces = self.robot.placements(self.robot.home), self.robot.contacts
+        at_home = {c: links[surfaces[c].frame] @ surfaces[c].placement for c in contacts}
         places = {c: np.asarray((spots or {}).get(c, at_home[c]), dtype=float) for c in contacts}
         directions = {c: tuple((free or {}).get(c, ())) for c in contacts}
         times = _durations(name, duration)
         self.phases.append(PhaseSpec(name, tuple(contacts), intervals, times, places, directions, transition, friction))
-
-    # -- ends -----------------------------------------------------------------------------------------------------
 
     def start(self, q: ArrayLike | None = None, *, at_rest: bool = True, only: Sequence[str] | None = None) -> None:
         """Fix the beginning: configuration q (nq,) and, unless `at_rest` is False, zero velocity; see `end`."""
@@ -237,7 +234,7 @@ class ProblemSpec(Timeline):
         weight: float = 1.0,
         function: Callable[..., Any] | None = None,
         *,
-        reference: Reference | None = None,
+        reference: Reference | Trajectory | None = None,
         at: Place = "path",
         phases: Sequence[str] | None = None,
         key: tuple[Any, ...] | None = None,
@@ -248,12 +245,15 @@ class ProblemSpec(Timeline):
             name: Of a known cost, or a new one with a function.
             weight: Its weight.
             function: function(node) or function(node, reference) -> vector, over `ops`.
-            reference: Numbers that the function takes besides: the same for all nodes, or a function of time.
+            reference: Numbers that the function takes besides: the same for all nodes, or a function of time. For
+                "posture", "joint_posture", "com" and "com_height" also a trajectory that is to be followed.
             at: Along the path, at its end, or at impacts.
             phases: Where it acts; everywhere if None.
             key: What the function depends on, to find its machine code again; None: it is traced in every process.
         """
         number(weight, f"weight of cost `{name}`")
+        if isinstance(reference, Trajectory):
+            reference = _along(self, name, reference)
         if function is None and name in ("time", *known.SCALARS):
             further: Any = [] if reference is None else reference(0.0) if callable(reference) else reference
             self._scalar(name, weight, np.asarray(further, dtype=float).ravel(), phases)
@@ -454,11 +454,26 @@ class ProblemSpec(Timeline):
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
         """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""
         self.motion = path if isinstance(path, Trajectory) else None
-        if isinstance(path, Trajectory):
-            motion = path
-            self.path = lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q
-        else:
-            self.path = path
+        self.path = _path_of(path) if isinstance(path, Trajectory) else path
+
+
+def _along(problem: Timeline, name: str, motion: Trajectory) -> Callable[[float], ArrayLike]:
+    """What a known cost compares with, along a trajectory."""
+    where = {"posture": ("y", 0), "joint_posture": ("joints", 0), "com": ("com", 0), "com_height": ("com", 2)}
+    if name not in where:
+        raise one_of("cost that follows a trajectory", name, where)
+    (quantity, start), path = where[name], _path_of(motion)
+
+    def at(t: float) -> ArrayLike:
+        node = Node(problem.robot, problem.chart, problem.chart.coordinates(path(t)), None)
+        return np.asarray(getattr(node, quantity), dtype=float)[start:]
+
+    return at
+
+
+def _path_of(motion: Trajectory) -> Callable[[float], ArrayLike]:
+    """Configuration of a trajectory at a time; at its ends before and after it."""
+    return lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q
 
 
 def _finite(value: float, name: str) -> float:
@@ -475,12 +490,6 @@ def _durations(name: str, given: float | Sequence[float]) -> tuple[float, float,
         raise ShapeError(f"the duration of phase `{name}` must be positive", evidence={"duration": given}, subject=name)
     low, high = float(values[0]), float(values[-1])
     return low, float(values[1]) if len(values) == 3 else 0.5 * (low + high), high
-
-
-def _placements(robot: Robot, contacts: Sequence[str]) -> dict[str, Array]:
-    """Pose of the contacts at home."""
-    places = robot.placements(robot.home)
-    return {name: places[robot.contacts[name].frame] @ robot.contacts[name].placement for name in contacts}
 
 
 def _mirrored(robot: Robot) -> tuple[NDArray[np.int64], Array]:

@@ -12,6 +12,7 @@ import scipy.linalg
 
 from surefoot import ops
 from surefoot.errors import ShapeError, SurefootError, UnknownNameError
+from surefoot.motion import Trajectory
 from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
 from surefoot.ocp.motions import squat, swingup
 from surefoot.ocp.transcription import transcribe
@@ -229,6 +230,21 @@ def test_bad_guess_is_refused_before_anything_is_compiled() -> None:
         transcribe(problem)
     with pytest.raises(UnknownNameError, match="flight"):
         problem.cost("torque", phases=["flight"])
+
+
+def test_a_trajectory_is_followed() -> None:
+    """Cheap forces: the mass is where the trajectory is; costs without a place to compare are refused."""
+    robot, times = _slider(1e3), np.linspace(0.0, 1.0, 11)
+    motion = Trajectory.of(robot, times, 0.3 * np.sin(3.0 * times)[:, None])
+    problem = Problem(robot, formulation=Formulation("forward", "semi_implicit"))
+    problem.phase("go", (), 20, 1.0)
+    problem.cost("posture", 1.0, reference=motion)
+    problem.cost("torque", 1e-8)
+    found = problem.solve().trajectory
+    expected = 0.3 * np.sin(3.0 * found.time)
+    np.testing.assert_allclose(found.q[1:-1, 0], expected[1:-1], atol=2e-3)
+    with pytest.raises(UnknownNameError, match="speed"):
+        problem.cost("speed", 1.0, reference=motion)
 
 
 def test_too_little_time_is_named_and_how_much_is_missing() -> None:
