@@ -19,7 +19,7 @@ from surefoot.arrays import Array
 from surefoot.codegen import Kernel, compile_function
 from surefoot.collision.volumes import source_text, tree_identity
 from surefoot.errors import NotSupportedError
-from surefoot.planning.limbs import limb_angles, limbs_of
+from surefoot.planning.limbs import limbs_of
 from surefoot.robot import Robot
 
 _TURN = 0.15  # [m]: what one radian of the base counts as
@@ -42,7 +42,7 @@ class Lifted(NamedTuple):
 
 
 class LimbChart:
-    """Configurations of a robot with three-joint limbs, from base pose and feet.
+    """Configurations of a robot from base pose and feet: limbs of three joints in closed form, others by iteration.
 
         chart = LimbChart(sf.load("hexapod"))
         chart.lift(X).q                             # (n, nq) of states (n, 24)
@@ -51,7 +51,7 @@ class LimbChart:
         robot: The robot; joints that belong to no limb stay at home.
 
     Raises:
-        NotSupportedError: A contact of the robot does not sit on a leg with a closed form.
+        NotSupportedError: A limb of the robot has too few joints.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -60,6 +60,7 @@ class LimbChart:
         base = int(robot.base_joint or 0)
         if base != 0 or not np.allclose(robot.tree.placements[base], np.eye(4)):
             raise NotSupportedError(f"the base of `{robot.name}` must be its first joint, at the origin of the world")
+        self._home_places = np.array([limb.forward(limb.home) for limb in self.limbs])
         self.home = self.state_of(np.array(robot.home))
 
     @property
@@ -72,6 +73,16 @@ class LimbChart:
         T = pin.XYZQUATToSE3(np.array(q[:7], dtype=float))
         feet = [T.act(limb.forward(q[list(limb.rows)])) for limb in self.limbs]
         return np.concatenate([T.translation, pin.rpy.matrixToRpy(T.rotation), *feet])
+
+    def parked(self, bases: Array) -> Array:
+        """(n, L, 3) where feet and hands are that keep their joints at home [m].
+
+        Args:
+            bases: (n, 6) base poses.
+        """
+        turn, _ = _attitude(bases[:, 3:6].T)
+        out: Array = np.einsum("ijn,kj->nki", turn, self._home_places) + bases[:, None, :3]
+        return out
 
     def lift(self, states: Array) -> Lifted:
         """Configurations of states.
@@ -98,7 +109,10 @@ class LimbChart:
     @cached_property
     def _kernel(self) -> Kernel:
         tree, limbs = self.robot.tree, self.limbs
-        own = (Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("chart.py", "limbs.py"))
+        own = (
+            Path(__file__).with_name(name).read_text(encoding="utf-8")
+            for name in ("chart.py", "limbs.py", "iterated.py")
+        )
         numbers = (value for limb in limbs for value in limb.numbers)
         identity = ("chart", source_text(), *own, *tree_identity(tree), *numbers, np.array(self.robot.home))
 
@@ -110,8 +124,10 @@ class LimbChart:
             reach, room = [], []
             for k, limb in enumerate(limbs):
                 foot = state[6 + 3 * k : 9 + 3 * k]
-                angles, inside = limb_angles(limb, turn.T @ (foot - state[:3]))
-                sides = [x for i in range(3) for x in (angles[i] - limb.lower[i], limb.upper[i] - angles[i])]
+                angles, inside = limb.angles(turn, turn.T @ (foot - state[:3]))
+                sides = [
+                    x for i in range(len(limb.rows)) for x in (angles[i] - limb.lower[i], limb.upper[i] - angles[i])
+                ]
                 q[list(limb.rows)] = angles
                 reach.append(inside)
                 room.append(_smallest(sides))

@@ -17,9 +17,10 @@ from surefoot.collision import CollisionModel, pair_kernel
 from surefoot.collision.obstacles import PlacedObstacle, SolidKernels, world_obstacles
 from surefoot.collision.pairs import MOST_OPERATIONS, PairTable
 from surefoot.collision.volumes import VolumeMotion, required_volumes, source_text
-from surefoot.geometry import Box, Capsule, Plane, Sphere, generator_distance
+from surefoot.geometry import Box, Capsule, Plane, Sphere, SweptVolume, generator_distance
 from surefoot.motion import GroundBox, GroundPlane, MovableObject, Obstacle, World
 from surefoot.planning.chart import LimbChart
+from surefoot.robot import BodyVolume
 
 Mask = NDArray[np.bool_]
 _TOUCHES = 0.005  # volumes of a foot's link that are within this of the ground at home belong to its sole [m]
@@ -71,6 +72,20 @@ def _solid(placed: PlacedObstacle, shape: Any, pose: Array) -> Solid:
     return Solid(placed.name, "other", (), placed)
 
 
+def _hand_balls(chart: LimbChart) -> list[BodyVolume]:
+    """Balls of the contacts that touch nothing at home: shapes of a robot may end before them."""
+    robot, frames = chart.robot, chart.robot.placements(np.array(chart.robot.home))
+    lowest = {name: float(points[:, 2].min()) for name, points in robot.contact_corners(np.array(robot.home)).items()}
+    out = []
+    for limb, centre in zip(chart.limbs, chart.home[6:].reshape(-1, 3), strict=True):
+        surface = robot.contacts[limb.contact]
+        if surface.radius > 0.0 and lowest[limb.contact] > min(lowest.values()) + _TOUCHES:
+            link = robot.tree.body_names[limb.bodies[-1]]
+            place = np.linalg.inv(frames[link]) @ np.append(centre, 1.0)
+            out.append(BodyVolume(limb.bodies[-1], SweptVolume(place[None, :3], surface.radius), link))
+    return out
+
+
 class Clearances:
     """Distances [m] of n states, all less what must be kept.
 
@@ -95,7 +110,7 @@ class Clearance:
 
     def __init__(self, chart: LimbChart, world: World, keep: float) -> None:
         robot, self.keep = chart.robot, float(keep)
-        self.volumes = required_volumes(robot)
+        self.volumes = (*required_volumes(robot), *_hand_balls(chart))
         self.motion = VolumeMotion(robot, self.volumes)
         self.model = CollisionModel(robot, None, self.volumes, fuse=False)
         self.solids = solids_of(world)
@@ -121,11 +136,22 @@ class Clearance:
         """Volumes of each leg without its sole, and those of its sole."""
         rows = range(len(self.volumes))
         of_leg = [[k for k in rows if self.volumes[k].body in limb.bodies] for limb in chart.limbs]
-        soles = [
-            [k for k in leg if self.volumes[k].body == limb.bodies[2] and heights[k] < _TOUCHES]
-            for leg, limb in zip(of_leg, chart.limbs, strict=True)
-        ]
+        q = np.array(chart.robot.home)
+        ends, points = chart.home[6:].reshape(-1, 3), self.motion.points(q[None])[0]
+        soles = []
+        for leg, limb, end in zip(of_leg, chart.limbs, ends, strict=True):
+            last = [k for k in leg if self.volumes[k].body == limb.bodies[-1]]
+            grounded = [k for k in last if heights[k] < _TOUCHES]
+            # a hand touches nothing at home: its sole is what the ball of its contact lies in
+            radius = chart.robot.contacts[limb.contact].radius
+            soles.append(grounded or [k for k in last if self._distance_of(k, points, end) < radius])
         return [[k for k in leg if k not in sole] for leg, sole in zip(of_leg, soles, strict=True)], soles
+
+    def _distance_of(self, k: int, points: Array, place: Array) -> float:
+        """From a place (3,) to a volume, of which vertices (vertices, 3) are known [m]."""
+        start, count = int(self.motion.starts[k]), int(self.motion.kinds[k])
+        near = generator_distance(points[start : start + count], place[None])
+        return float(near.distance - self.motion.radii[k])
 
     def _robot_radius(self) -> float:
         """Of a ball round the base that the robot cannot leave [m]: all of its chains stretched out."""

@@ -63,7 +63,7 @@ def straight(mode: Mode, start: Array, goal: Array) -> Array | None:
         start: (6 + 3 L,).
         goal: (6 + 3 L,).
     """
-    swinging = np.flatnonzero(~mode.held)
+    swinging = mode.swings
     if not len(swinging) or np.allclose(start[6:], goal[6:]):
         return np.array([start, goal]) if mode.check_edges(start[None], goal[None])[0] else None
     columns = 8 + 3 * swinging
@@ -125,7 +125,7 @@ class Sampler:
         room = np.full(len(start), 0.08)
         room[3:6] = 0.3
         self.low, self.high = ends.min(axis=0) - room, ends.max(axis=0) + room
-        for k in np.flatnonzero(~mode.held):
+        for k in mode.swings:
             self.high[8 + 3 * k] += 0.1
             self.low[8 + 3 * k] += 0.06
         self._fixed = np.setdiff1d(np.arange(len(start)), mode.free)

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.motion import World
-from surefoot.motion.world import contact_planes
+from surefoot.motion.world import contact_planes, is_exposed, touchable_surfaces
 
 _RING = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)], axis=1)
+_LEVEL = 1e-6  # of the cosine of the slope under a flat foot
 _UNEVEN = 0.003  # ground round a foothold may differ from its plane by this [m]
 
 
@@ -23,7 +24,8 @@ class Footholds:
         points: (n, 3) on the surface, in world [m].
         normals: (n, 3) out of the ground.
         friction: (n,) Coulomb coefficients.
-        pieces: (n,) index of the piece of ground in the world.
+        pieces: (n,) index of the piece of ground in the world; of a place for hands on the last obstacle or object −1,
+            on the one before −2, and so on.
     """
 
     points: Array
@@ -72,7 +74,9 @@ def footholds_at(world: World, places: Array) -> Footholds:
     return Footholds(points, found[:, :3], found[:, 4], pieces)
 
 
-def standable(world: World, places: Array, friction: float, edge: float) -> NDArray[np.bool_]:
+def standable(
+    world: World, places: Array, friction: float, edge: float, sole: Array | None = None
+) -> NDArray[np.bool_]:
     """(n,) whether a foot can stand somewhere: there is ground, even within `edge`, and it is not too steep.
 
     Args:
@@ -80,12 +84,16 @@ def standable(world: World, places: Array, friction: float, edge: float) -> NDAr
         places: (n, 2) world x and y [m].
         friction: Coulomb coefficient of the foot; the lesser one of both counts.
         edge: Distance to keep from edges and steps [m].
+        sole: (k, 2) corners of a flat foot, from its place, which keeps level [m]; None for a point.
     """
     here = footholds_at(world, places)
     there = np.isfinite(here.points[:, 2])
     mu = np.minimum(here.friction, friction)
     steep = here.normals[:, 2] < np.cos(np.arctan(mu)) - 1e-9
-    ring = np.asarray(places, dtype=float).reshape(-1, 1, 2) + edge * _RING
+    if sole is not None:
+        steep |= here.normals[:, 2] < 1.0 - _LEVEL
+    around_it = (edge * _RING)[:, None] + (np.zeros((1, 2)) if sole is None else np.asarray(sole))
+    ring = np.asarray(places, dtype=float).reshape(-1, 1, 2) + around_it.reshape(-1, 2)
     z = world.height(ring[..., 0], ring[..., 1])
     around = np.concatenate([ring, z[..., None]], axis=-1) - np.where(there[:, None], here.points, 0.0)[:, None]
     finite = np.isfinite(z)
@@ -93,6 +101,36 @@ def standable(world: World, places: Array, friction: float, edge: float) -> NDAr
     even = (finite & (off <= _UNEVEN)).all(axis=1)
     out: NDArray[np.bool_] = there & ~steep & even
     return out
+
+
+def hand_holds(world: World, pitch: float, friction: float) -> Footholds:
+    """Places on touchable obstacles that hands can lean on: on top of rods, and on faces that are not too steep.
+
+    Args:
+        world: The world.
+        pitch: Distance of the places [m].
+        friction: Coulomb coefficient of the hands; the lesser one of both counts.
+    """
+    points, normals, mu, pieces = [np.zeros((0, 3))], [np.zeros((0, 3))], [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
+    numbers = {item.name: k for k, item in enumerate(world.obstacles)}
+    for surface in touchable_surfaces(world):
+        number = numbers.get(surface.name, numbers.get(surface.name.rpartition(" ")[0]))
+        slip = min(friction, surface.friction)
+        if number is None or surface.normal[2] < np.cos(np.arctan(slip)):
+            continue
+        low, high = surface.polygon.min(axis=0), surface.polygon.max(axis=0)
+        counts = np.maximum(np.ceil((high - low) / pitch), 1).astype(int)
+        x, y = (a + (np.arange(n) + 0.5) * (b - a) / n for a, b, n in zip(low, high, counts, strict=True))
+        grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+        grid = grid[surface.distance_inside(grid) >= 0.0]
+        places = surface.points(grid)
+        open_ = is_exposed(world, places, surface.normals(grid))
+        points.append(places[open_])
+        normals.append(surface.normals(grid)[open_])
+        mu.append(np.full(int(open_.sum()), slip))
+        first = len(world.obstacles) + len(world.objects)
+        pieces.append(np.full(int(open_.sum()), number - first, dtype=np.int64))
+    return Footholds(*(np.concatenate(part) for part in (points, normals, mu, pieces)))
 
 
 def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Array:

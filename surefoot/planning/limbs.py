@@ -17,6 +17,7 @@ import pinocchio as pin
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
+from surefoot.planning.iterated import IteratedLimb
 from surefoot.robot import Robot
 
 _SQUARE = 1e-6  # axes count as parallel or at right angles to this
@@ -39,14 +40,22 @@ class Limb:
     """
 
     contact: str
-    rows: tuple[int, int, int]
+    rows: tuple[int, ...]
     origins: Array
     axes: Array
     foot: Array
     home: Array
     lower: Array
     upper: Array
-    bodies: tuple[int, int, int]
+    bodies: tuple[int, ...]
+
+    sole = None
+    """A point: it keeps no attitude."""
+
+    @property
+    def stretch(self) -> float:
+        """Distance of the foot from the first joint of its span at home, as a share of the span."""
+        return float(np.linalg.norm(self.forward(self.home) - self.origins[1])) / self.span
 
     def forward(self, angles: Array) -> Array:
         """(3,) place of the foot in the base [m].
@@ -61,35 +70,59 @@ class Limb:
         return point
 
     @property
+    def span(self) -> float:
+        """Length of the limb from its second joint on, stretched out [m]."""
+        links = self.origins[2] - self.origins[1], self.foot - self.origins[2]
+        return float(sum(np.linalg.norm(link) for link in links))
+
+    def angles(self, turn: Array, foot: Array) -> tuple[Array, Any]:
+        """Joint angles (3,) that put the foot somewhere, and a number that is positive inside the reach.
+
+        Args:
+            turn: (3, 3) R_world_base, which makes no difference to a point.
+            foot: (3,) place of the foot in the frame of the base [m]; numbers or symbols.
+        """
+        return limb_angles(self, foot)
+
+    @property
     def numbers(self) -> tuple[Array, ...]:
         """All that the closed form depends on."""
         return self.origins, self.axes, self.foot, self.home, self.lower, self.upper, np.array(self.rows)
 
 
-def limbs_of(robot: Robot) -> tuple[Limb, ...]:
-    """The limbs of a robot whose contacts all sit on legs of three joints.
+AnyLimb = Limb | IteratedLimb
+
+
+def limbs_of(robot: Robot) -> tuple[AnyLimb, ...]:
+    """The limbs that end in the contacts of a robot: in closed form where they have one, else by iteration.
+
+    A limb owns the joints between the base and its contact that no other contact needs; others stay at home.
 
     Args:
         robot: A robot with a floating base.
 
     Raises:
-        NotSupportedError: It has another base, or a contact sits on another kind of limb.
+        NotSupportedError: It has another base, or a limb has too few joints.
     """
     if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free" or not robot.contacts:
         raise NotSupportedError(f"planning of stances needs a floating base with contacts; `{robot.name}` has none")
-    return tuple(_limb(robot, name) for name in robot.contacts)
+    tree, ends = robot.tree, {name: robot.body_of(surface.frame) for name, surface in robot.contacts.items()}
+    lines = {name: {end, *tree.ancestors(end)} for name, end in ends.items()}
+    limbs: list[AnyLimb] = []
+    for name, line in lines.items():
+        others = {i for other, bodies in lines.items() if other != name for i in bodies}
+        own = sorted(line - others - {int(robot.base_joint)})
+        limbs.append(_closed_limb(robot, name, own) or IteratedLimb.of(robot, name, own))
+    return tuple(limbs)
 
 
-def _limb(robot: Robot, name: str) -> Limb:
+def _closed_limb(robot: Robot, name: str, chain: list[int]) -> Limb | None:
+    """The limb if it has a closed form."""
     tree, surface, base = robot.tree, robot.contacts[name], int(robot.base_joint or 0)
-    body = robot.body_of(surface.frame)
-    chain = [i for i in (body, *tree.ancestors(body)) if i != base][::-1]
     turning = len(chain) == 3 and all(tree.kinds[i] == "revolute" for i in chain)
+    turning = turning and int(tree.parents[chain[0]]) == base
     if surface.kind != "point" or not turning or any(int(tree.mimic_source[i]) >= 0 for i in chain):
-        raise NotSupportedError(
-            f"contact `{name}` of `{robot.name}` is not a point on a leg with three revolute joints",
-            next_step="plan for a robot with such legs (`hexapod`, `anymal`, `solo12`, `go2`)",
-        )
+        return None
     zero = np.zeros(robot.nq)
     zero[int(tree.q_index[base]) + 6] = 1.0
     frames = robot.placements(zero)
@@ -98,21 +131,18 @@ def _limb(robot: Robot, name: str) -> Limb:
     centre = np.linalg.inv(frames[tree.body_names[base]]) @ frames[surface.frame] @ surface.placement
     axes = np.array([T[:3, :3] @ tree.axes[i] for T, i in zip(placed, chain, strict=True)])
     if abs(axes[0] @ axes[1]) > _SQUARE or np.linalg.norm(np.cross(axes[1], axes[2])) > _SQUARE:
-        raise NotSupportedError(
-            f"the leg of contact `{name}` has no closed form: its first axis must be at right angles to the other two"
-        )
+        return None
     rows = tuple(int(tree.q_index[i]) for i in chain)
-    limits = robot.limits
     return Limb(
         name,
-        (rows[0], rows[1], rows[2]),
+        rows,
         placed[:, :3, 3],
         axes,
         centre[:3, 3] + centre[:3, 2] * surface.radius,
         home,
-        np.array([limits.lower[row] for row in rows]),
-        np.array([limits.upper[row] for row in rows]),
-        (chain[0], chain[1], chain[2]),
+        np.array([robot.limits.lower[row] for row in rows]),
+        np.array([robot.limits.upper[row] for row in rows]),
+        tuple(chain),
     )
 
 

@@ -10,17 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.compiler import compile_robot
 from surefoot.motion import World
 from surefoot.planning.chart import Lifted, LimbChart
 from surefoot.planning.clearance import Clearance
 from surefoot.planning.footholds import Footholds
 from surefoot.planning.support import SupportRegion, support_region
-from surefoot.robot import Robot
+from surefoot.robot import ContactSurface, Robot
 
 Mask = NDArray[np.bool_]
 CAUSES = ("reach", "limits", "balance", "height", "self", "world", "swing")
 """Why a state is not allowed, in the order in which it is looked at."""
 _CHUNK = 2048
+_ON_GROUND = 0.02  # contacts that are within this of the lowest one at home are feet [m]
+_HAND_EFFORT, _MOST_ON_HAND = 0.5, 0.4  # of what an arm can carry at home, and of the weight: what hands may carry
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,33 @@ class StanceModel:
         surfaces = [robot.contacts[name] for name in self.chart.names]
         self.radii = np.array([surface.radius for surface in surfaces])
         self.friction = np.array([surface.friction for surface in surfaces])
+        corners = robot.contact_corners(np.array(robot.home))
+        lowest = np.array([corners[name][:, 2].min() for name in self.chart.names])
+        self.feet = np.flatnonzero(lowest < lowest.min() + _ON_GROUND)
+        """Limbs that stand at home; the others are hands, which may be in the air."""
+        self.soles = [
+            np.zeros((1, 3)) if limb.sole is None else surface.corners @ limb.sole.T
+            for limb, surface in zip(self.chart.limbs, surfaces, strict=True)
+        ]
+        """For each limb (k, 3) where it touches, from its foothold, in world [m]."""
         self.torque_limits = np.array([drive.torque_limit for drive in robot.drives])
         self.first_ground = len(world.obstacles) + len(world.objects)
         self.statistics = Statistics()
         home = self.chart.home
         com = self.chart.lift(home[None]).com[0]
         self.least_height = self.margins.height * float(com[2] - (home[8::3] - self.radii).min())
+        self.shares = np.ones(len(surfaces))
+        for k in np.setdiff1d(np.arange(len(surfaces)), self.feet):
+            self.shares[k] = min(_MOST_ON_HAND, _HAND_EFFORT * self._strength(surfaces[k]))
+
+    def _strength(self, surface: ContactSurface) -> float:
+        """The share of the weight that the drives of a limb can carry at home, beside their own."""
+        kernels, q = compile_robot(self.robot), np.array(self.robot.home)[None]
+        none = np.zeros((1, self.robot.nv))
+        own = np.abs(np.asarray(kernels.rnea(q, none, none))[0, self.robot.driven])
+        J = np.asarray(kernels.jacobian(q, surface.frame))[0, :3]
+        load = np.abs(-self.robot.mass * self.world.gravity @ J)[self.robot.driven]
+        return float(np.min((self.torque_limits - own)[load > 1e-9] / load[load > 1e-9]))
 
     def build(self) -> None:
         """Compile all kernels, or load them from the cache."""
@@ -167,14 +191,16 @@ class Mode:
             carries: (L,) which of them must carry the robot.
             spots: For each leg (k, 3).
         """
-        mu = np.minimum(footholds.friction, model.friction)
-        rows = np.flatnonzero(carries)
-        region = support_region(footholds.points[rows], footholds.normals[rows], mu[rows])
+        rows = np.concatenate([np.full(len(sole), k) for k, sole in enumerate(model.soles) if carries[k]] or [[]])
+        rows = rows.astype(np.int64)
+        points = footholds.points[rows] + np.concatenate([x for x, c in zip(model.soles, carries, strict=True) if c])
+        mu = np.minimum(footholds.friction, model.friction)[rows]
+        region = support_region(points, footholds.normals[rows], mu, shares=model.shares[rows])
         return cls(model, feet, held, carries, footholds, spots, region, model.statistics)
 
     @classmethod
     def standing(cls, model: StanceModel, state: Array) -> Mode:
-        """All feet on what is under them.
+        """All feet on what is under them, hands in the air.
 
         Args:
             model: The robot in its world.
@@ -184,10 +210,13 @@ class Mode:
 
         feet = state[6:].reshape(-1, 3)
         legs = len(feet)
-        everything = np.ones(legs, dtype=bool)
-        return cls.of(
-            model, feet, everything, footholds_at(model.world, feet[:, :2]), everything, (np.zeros((0, 3)),) * legs
-        )
+        stands = np.isin(np.arange(legs), model.feet)
+        return cls.of(model, feet, stands, footholds_at(model.world, feet[:, :2]), stands, (np.zeros((0, 3)),) * legs)
+
+    @property
+    def swings(self) -> NDArray[np.int64]:
+        """Limbs on their way to a foothold, or from one."""
+        return np.array([k for k, spots in enumerate(self.spots) if not self.held[k] and len(spots)], dtype=np.int64)
 
     @property
     def free(self) -> NDArray[np.int64]:

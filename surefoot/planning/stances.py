@@ -1,8 +1,9 @@
 """The graph of stances: which foot may move where, with states in which it does so.
 
-A stance is a foothold for every leg. Two stances are neighbours if one foot is relocated. Such a move needs a state in
-which the foot leaves, and one in which it lands: all feet in place, and the robot balanced on the others. Both are
-sampled together, with the base in the same pose. Wimmer 2016 and Hauser & Latombe 2010 sample transitions as well.
+A stance is a foothold for every leg; hands may be in the air, too. Two stances are neighbours if one foot or hand is
+relocated, or a hand is put on or taken off. Such a move needs a state in which the foot leaves, and one in which it
+lands: all feet in place, and the robot balanced on the others. Both are sampled together, with the base in the same
+pose. Wimmer 2016 and Hauser & Latombe 2010 sample transitions as well.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from surefoot.planning.footholds import Footholds
 from surefoot.planning.space import Mode, StanceModel
 
 Key = tuple[int, ...]
-"""A stance: for every leg the index of its foothold."""
+"""A stance: for every limb the index of its foothold, −1 for a hand in the air."""
+_FEW = 12  # base poses that balance without a leg; if there are fewer, more are made
+_STRETCHED = 0.9  # legs that are longer than this at home, as a share of their span, reach nothing if the base rises
 
 
 @dataclass(frozen=True)
@@ -83,14 +86,29 @@ class StanceGraph:
     def __post_init__(self) -> None:
         home = self.model.chart.home
         self._home_feet = home[6:].reshape(-1, 3) - np.array([home[0], home[1], 0.0])
-        legs = range(len(self._home_feet))
+        self._feet, legs = self.model.feet, range(len(self._home_feet))
         self.centres = np.array([self.model.centres(k, self.footholds) for k in legs])
+        self._for_hands = self.footholds.pieces < 0
+        limbs = [self.model.chart.limbs[k] for k in self._feet]
+        self._is_stretched = any(limb.stretch > _STRETCHED for limb in limbs)
 
     # -- stances --------------------------------------------------------------------------------------------------
 
     def feet(self, stance: Key) -> Array:
-        """(L, 3) centres of the feet [m]."""
-        return self.centres[np.arange(len(stance)), list(stance)]
+        """(L, 3) centres of the feet [m]; of hands in the air where they are over the best fit of the base."""
+        out: Array = self.centres[np.arange(len(stance)), list(stance)]
+        if min(stance) < 0:
+            lifted = np.array(stance) < 0
+            out[lifted] = self.model.chart.parked(self._fitted(out)[None])[0, lifted]
+        return out
+
+    def states(self, stance: Key, bases: Array) -> Array:
+        """(n, 6 + 3 L) states of a stance with base poses (n, 6); hands in the air go with the base."""
+        feet = np.tile(self.feet(stance), (len(bases), 1, 1))
+        lifted = np.array(stance) < 0
+        if lifted.any():
+            feet[:, lifted] = self.model.chart.parked(bases)[:, lifted]
+        return np.concatenate([bases, feet.reshape(len(bases), 3 * len(stance))], axis=1)
 
     def mode(self, stance: Key, swings: int | None = None, carries: bool = True, to: int | None = None) -> Mode:
         """The mode of a stance.
@@ -102,25 +120,35 @@ class StanceGraph:
             to: The foothold where it lands.
         """
         legs = len(stance)
-        held, load = np.ones(legs, dtype=bool), np.ones(legs, dtype=bool)
+        held = np.array(stance) >= 0
+        load = held.copy()
         spots = [np.zeros((0, 3))] * legs
         if swings is not None:
             load[swings] = False
-            held[swings] = carries
-            ends = [stance[swings]] + ([] if to is None else [to])
+            held[swings] &= carries
+            ends = [k for k in (stance[swings], -1 if to is None else to) if k >= 0]
             spots[swings] = self.centres[swings, ends]
         places = self.footholds.take(list(stance))
         return Mode.of(self.model, self.feet(stance), held, places, load, tuple(spots))
 
     def fitted_base(self, stance: Key) -> Array:
         """(6,) the base pose over a stance that fits home best: heading and place by least squares, tilt by a plane."""
-        return fit_base(self._home_feet, self.feet(stance), self.model.chart.home)
+        return self._fitted(self.centres[np.arange(len(stance)), list(stance)])
+
+    def _fitted(self, feet: Array) -> Array:
+        return fit_base(self._home_feet[self._feet], feet[self._feet], self.model.chart.home)
+
+    def way_left(self, stance: Key, goal: Key) -> Array:
+        """(feet,) how far feet are from their places in another stance [m]; hands do not count."""
+        rows, here, there = self._feet, np.array(stance), np.array(goal)
+        out: Array = np.linalg.norm(self.centres[rows, here[rows]] - self.centres[rows, there[rows]], axis=1)
+        return out
 
     def unlikeness(self, stance: Key) -> float:
         """How far feet are from their places at home, on average, with the base where it fits best [m]."""
-        base, feet = self.fitted_base(stance), self.feet(stance)
+        base, feet = self.fitted_base(stance), self.centres[self._feet, np.array(stance)[self._feet]]
         c, s = np.cos(base[5]), np.sin(base[5])
-        nominal = self._home_feet[:, :2] @ np.array([[c, s], [-s, c]]) + base[:2]
+        nominal = self._home_feet[self._feet, :2] @ np.array([[c, s], [-s, c]]) + base[:2]
         return float(np.linalg.norm(feet[:, :2] - nominal, axis=1).mean())
 
     # -- moves ----------------------------------------------------------------------------------------------------
@@ -137,7 +165,7 @@ class StanceGraph:
         bases = self._sample_bases(stance, goal, entry, rng)
         found: dict[Key, Move] = {}
         for leg in range(len(stance)):
-            ready = bases[self.mode(stance, leg).check(self._states(stance, bases)).valid]
+            ready = self._ready(stance, leg, bases)
             if len(ready):
                 for move in self._moves_of_leg(stance, goal, leg, ready):
                     found[move.after] = move
@@ -147,6 +175,20 @@ class StanceGraph:
                 move.cost = old.cost
             self.moves[stance][after] = move
         return found
+
+    def _ready(self, stance: Key, leg: int, bases: Array) -> Array:
+        """(k, 6) base poses in which a leg need not carry; if few do, others are moved to balance on the rest."""
+        mode = self.mode(stance, leg)
+        states = self.states(stance, bases)
+        ready = bases[mode.check(states).valid]
+        if len(ready) >= _FEW or not len(bases):
+            return ready
+        com = self.model.chart.lift(states).com
+        moved = bases.copy()
+        moved[:, :2] += mode.region.pulled(com, 1.3 * self.model.margins.balance) - com[:, :2]
+        works = mode.check(self.states(stance, moved)).valid
+        works[works] = self.mode(stance).check(self.states(stance, moved[works])).valid
+        return np.concatenate([ready, moved[works]])
 
     def bases_of(self, move: Move, rng: np.random.Generator) -> Array:
         """(k, 6) further base poses in which the foot of a move can leave and land; k may be 0.
@@ -158,36 +200,37 @@ class StanceGraph:
         bases = self._sample_bases(move.before, move.after, None, rng)
         for stance in (move.before, move.after):
             if len(bases):
-                bases = bases[self.mode(stance, move.leg).check(self._states(stance, bases)).valid]
+                bases = bases[self.mode(stance, move.leg).check(self.states(stance, bases)).valid]
         return bases[np.argsort(self._strain(move.before, bases), kind="stable")][:4]
-
-    def _states(self, stance: Key, bases: Array) -> Array:
-        return np.concatenate([bases, np.tile(self.feet(stance).ravel(), (len(bases), 1))], axis=1)
 
     def _sample_bases(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> Array:
         """Base poses in which all feet of a stance stand, around the best fit and a little ahead, to the goal."""
         count, fit = self.sampling.bases, self.fitted_base(stance)
         height = float(self.model.chart.home[2])
-        ahead = (self.feet(goal) - self.feet(stance)).mean(axis=0)[:2]
+        ahead = (self.feet(goal) - self.feet(stance))[self._feet].mean(axis=0)[:2]
         ahead *= min(1.0, self.reach / max(float(np.linalg.norm(ahead)), 1e-9))
         out = np.tile(fit, (count, 1))
         out[:, 3:5] *= rng.uniform(0.0, 1.0, size=(count, 1))
         out[:, :2] += ahead * rng.uniform(0.0, 0.5, size=(count, 1))
-        out[:, :3] += self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
+        off = self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
+        if self._is_stretched:
+            off[:, 2] = -np.abs(off[:, 2])
+        out[:, :3] += off
         out[:, 3:] += self.sampling.spread[1] * rng.normal(size=(count, 3))
         floor = self.model.world.height(out[:, 0], out[:, 1]) + height * rng.uniform(0.65, 1.0, size=count)
         out[:, 2] = np.maximum(out[:, 2], np.where(np.isfinite(floor), floor, -np.inf))
         if entry is not None:
             out[0] = entry
-        return out[self.mode(stance).check(self._states(stance, out)).valid]
+        return out[self.mode(stance).check(self.states(stance, out)).valid]
 
     def _moves_of_leg(self, stance: Key, goal: Key, leg: int, bases: Array) -> list[Move]:
         options = self._candidates(stance, goal, leg)
         out, strain = [], self._strain(stance, bases)
-        for piece in sorted({int(self.footholds.pieces[k]) for k in options}):
-            chosen = [k for k in options if self.footholds.pieces[k] == piece]
+        places = [(None if k < 0 else int(self.footholds.pieces[k]), k) for k in options]
+        for piece in dict.fromkeys(piece for piece, _ in places):
+            chosen = [k for other, k in places if other == piece]
             landed = [(*stance[:leg], k, *stance[leg + 1 :]) for k in chosen]
-            states = np.concatenate([self._states(after, bases) for after in landed])
+            states = np.concatenate([self.states(after, bases) for after in landed])
             verdict = self.mode(landed[0], leg).check(states)
             valid, room = (x.reshape(len(chosen), len(bases)) for x in (verdict.valid, verdict.room))
             for row, after in enumerate(landed):
@@ -205,16 +248,19 @@ class StanceGraph:
 
     def _candidates(self, stance: Key, goal: Key, leg: int) -> list[int]:
         """Footholds in reach of a leg: those that come nearest to the goal, and some that do not."""
+        if leg not in self._feet:
+            return self._holds(stance, goal, leg)
         base = self.fitted_base(stance)
         c, s = np.cos(base[5]), np.sin(base[5])
         nominal = base[:2] + np.array([[c, -s], [s, c]]) @ self._home_feet[leg, :2]
         centres = self.centres[leg]
         away = np.linalg.norm(centres[:, :2] - nominal, axis=1)
-        others = np.delete(self.feet(stance), leg, axis=0)
+        others = self.feet(stance)[np.setdiff1d(self._feet, [leg])]
         crowded = np.linalg.norm(centres[:, None, :2] - others[None, :, :2], axis=2).min(axis=1) < 0.15 * self.reach
         fits = np.flatnonzero(
-            (away < self.sampling.stride * self.reach) & ~crowded & (np.arange(len(away)) != stance[leg])
-        )
+            (away < self.sampling.stride * self.reach) & ~crowded & ~self._for_hands
+            & (np.arange(len(away)) != stance[leg])
+        )  # fmt: skip
         left = np.linalg.norm(centres[fits] - centres[goal[leg]], axis=1)
         count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
         rest = near[count // 2 :]
@@ -222,6 +268,16 @@ class StanceGraph:
             rest[np.linspace(0, len(rest) - 1, min(len(rest), count - count // 2)).astype(int)] if len(rest) else rest
         )
         return [int(k) for k in dict.fromkeys([*near[: count // 2], *spread])]
+
+    def _holds(self, stance: Key, goal: Key, hand: int) -> list[int]:
+        """Where a hand can hold on, the nearest to its place at home first, and the air."""
+        ahead = 0.5 * (self.feet(goal) - self.feet(stance))[self._feet].mean(axis=0)
+        span = self.model.chart.limbs[hand].span
+        ahead *= min(1.0, 0.5 * span / max(float(np.linalg.norm(ahead)), 1e-9))
+        away = np.linalg.norm(self.centres[hand] - self.feet(stance)[hand] - ahead, axis=1)
+        fits = np.flatnonzero(self._for_hands & (away < span) & (np.arange(len(away)) != stance[hand]))
+        near = fits[np.argsort(away[fits], kind="stable")][: self.sampling.candidates // 2]
+        return [*near.tolist(), *([-1] if stance[hand] >= 0 else [])]
 
 
 def fit_base(home_feet: Array, feet: Array, home: Array) -> Array:

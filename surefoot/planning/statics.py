@@ -18,27 +18,40 @@ from surefoot.compiler import compile_robot
 from surefoot.planning.space import StanceModel
 
 
-def static_torques(model: StanceModel, q: Array, feet: Array, shares: Array) -> Array:
-    """(n, nu) joint torques that hold the robot still on some of its feet [N m].
+def static_torques(model: StanceModel, q: Array, feet: Array, shares: Array) -> tuple[Array, Array]:
+    """Joint torques (n, nu) that hold the robot still on some of its feet [N m], and forces and moments on them.
+
+    Flat feet carry at the corners of their soles; hands do so as willingly as the share of the weight that they bear.
 
     Args:
         model: The robot in its world.
         q: (n, nq).
-        feet: (n, L, 3) where feet touch, in world [m].
-        shares: (n, L) how willingly each foot carries, 0…1; at least three above 0.
+        feet: (n, L, 3) footholds, in world [m].
+        shares: (n, L) how willingly each foot carries, 0…1; of three points at least above 0.
+
+    Returns:
+        Torques, and (n, L, 6) wrenches in the contact frames, linear first [N], [N m].
     """
     robot, kernels = model.robot, compile_robot(model.robot)
     q = np.ascontiguousarray(q)
     none = np.zeros((len(q), robot.nv))
     torques = np.array(kernels.rnea(q, none, none))
-    forces = shared_forces(feet, np.asarray(kernels.com(q)), shares, -robot.mass * model.world.gravity)
+    owner = np.repeat(np.arange(len(model.soles)), [len(sole) for sole in model.soles])
+    points = feet[:, owner] + np.concatenate(model.soles)
+    willing = (shares * model.shares / np.bincount(owner))[:, owner]
+    forces = shared_forces(points, np.asarray(kernels.com(q)), willing, -robot.mass * model.world.gravity)
     surfaces = [robot.contacts[name] for name in model.chart.names]
     frames = np.asarray(kernels.frames(q, [surface.frame for surface in surfaces]))
+    wrenches = np.zeros((len(q), len(surfaces), 6))
     for k, surface in enumerate(surfaces):
-        J = np.asarray(kernels.jacobian(q, surface.frame))
-        moment = np.cross(feet[:, k] - frames[:, k, :3, 3], forces[:, k])
-        torques -= np.einsum("nij,ni->nj", J, np.concatenate([forces[:, k], moment], axis=1))
-    return torques[:, robot.driven]
+        J, mine = np.asarray(kernels.jacobian(q, surface.frame)), owner == k
+        force, contact = forces[:, mine].sum(axis=1), frames[:, k] @ surface.placement
+        at_frame, at_contact = (
+            np.cross(points[:, mine] - T[:, None, :3, 3], forces[:, mine]).sum(axis=1) for T in (frames[:, k], contact)
+        )
+        torques -= np.einsum("nij,ni->nj", J, np.concatenate([force, at_frame], axis=1))
+        wrenches[:, k] = (np.stack([force, at_contact], axis=1) @ contact[:, :3, :3]).reshape(-1, 6)
+    return torques[:, robot.driven], wrenches
 
 
 def shared_forces(feet: Array, com: Array, shares: Array, load: Array) -> Array:

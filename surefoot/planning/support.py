@@ -10,6 +10,7 @@ from surefoot.arrays import Array
 from surefoot.contact import faces_of_spans
 from surefoot.geometry import convex_hull
 
+_PULLS = 12  # projections of a point into a region
 _SIDES = 8  # of the friction pyramids, which lie inside the cones
 
 
@@ -34,11 +35,27 @@ class SupportRegion:
         slack: Array = self.offsets - com[:, :2] @ self.normals.T
         return slack.min(axis=1)
 
+    def pulled(self, com: Array, margin: float) -> Array:
+        """(n, 2) points in the region near centres of mass, by projections onto the half-planes that are hurt most.
+
+        Args:
+            com: (n, 2) or (n, 3) [m].
+            margin: To keep from the border, where the region is wide enough [m].
+        """
+        out = np.array(com[:, :2])
+        for _ in range(_PULLS):
+            slack = self.offsets - margin - out @ self.normals.T
+            worst = slack.argmin(axis=1)
+            out += np.minimum(slack.min(axis=1), 0.0)[:, None] * self.normals[worst]
+        return out
+
 
 _NOWHERE = SupportRegion(np.zeros((1, 2)), np.array([-1.0]))
 
 
-def support_region(points: Array, normals: Array, friction: Array, exact: bool = False) -> SupportRegion:
+def support_region(
+    points: Array, normals: Array, friction: Array, exact: bool = False, shares: Array | None = None
+) -> SupportRegion:
     """Centres of mass that contact forces inside their friction cones can hold still; gravity points down.
 
     Where every cone contains the vertical, vertical forces alone hold each centre of mass over the convex hull of the
@@ -52,13 +69,21 @@ def support_region(points: Array, normals: Array, friction: Array, exact: bool =
         normals: (c, 3) unit normals out of the ground.
         friction: (c,) Coulomb coefficients.
         exact: Whether to look at the cones also where the hull would do.
+        shares: (c,) of the weight that contacts may carry at most, all of it if omitted. The centre of mass is the mean
+            of the contacts by their shares λ, so that λ ≤ s moves the corners of the hull: (1 − s) p + s h for a
+            contact h and all others p. Steep contacts that may not carry all are left aside.
     """
-    if len(points) < 3:
+    whole = np.ones(len(points), dtype=bool) if shares is None else shares >= 1.0
+    upright = normals[:, 2] >= np.cos(np.arctan(friction)) - 1e-12
+    if whole.sum() < 3:
         return _NOWHERE
-    upright = bool((normals[:, 2] >= np.cos(np.arctan(friction)) - 1e-12).all())
-    if upright and not exact:
-        return _of_hull(convex_hull(points[:, :2]))
-    return _of_cones(points, normals, friction)
+    if not upright[whole].all() or exact:
+        return _of_cones(points[whole], normals[whole], friction[whole])
+    corners = points[whole, :2]
+    for k in np.flatnonzero(~whole & upright):
+        s = float(shares[k]) if shares is not None else 1.0
+        corners = np.concatenate([corners, (1.0 - s) * corners + s * points[k, :2]])
+    return _of_hull(convex_hull(corners))
 
 
 def _of_hull(corners: Array) -> SupportRegion:

@@ -107,13 +107,15 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
     rolled = _roll(plan, segments, np.array(states), np.array(owners))
     q = model.chart.lift(rolled).q
     shares = _shares(plan, segments, np.array(times), np.array(owners))
-    tau = static_torques(model, q, _touching(plan, segments, rolled, np.array(owners)), shares)
+    tau, wrenches = static_torques(model, q, _touching(plan, segments, rolled, np.array(owners)), shares)
     keep = np.concatenate([[True], np.diff(switches) > 1e-9])
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
     )
     swings = np.array([-1 if segments[k].swings is None else segments[k].swings for k in owners])
-    return TimedPlan(Trajectory.of(model.robot, np.array(times), q, tau=tau, schedule=schedule), rolled, swings)
+    pushes = {name: wrenches[:, k] for k, name in enumerate(model.chart.names)}
+    motion = Trajectory.of(model.robot, np.array(times), q, tau=tau, wrenches=pushes, schedule=schedule)
+    return TimedPlan(motion, rolled, swings)
 
 
 def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDArray[np.int64]) -> Array:
@@ -122,6 +124,7 @@ def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDA
     swings = [segment.swings for segment in segments]
     for number, swinging in enumerate(swings):
         rows = np.flatnonzero(owners == number)
+        out[np.ix_(rows, np.flatnonzero(np.array(segments[number].stance) < 0))] = 0.0
         if swinging is not None:
             out[rows, swinging] = 0.0
             continue
@@ -161,7 +164,7 @@ def _roll(plan: StancePlan, segments: list[Segment], states: Array, owners: NDAr
             if segment.swings == leg:
                 out[rows, columns] += offset * np.linspace(1.0, 0.0, count + 1)[1:, None]
                 offset = np.zeros(3)
-            elif count:
+            elif count and segment.stance[leg] >= 0:
                 normal = plan.graph.footholds.normals[segment.stance[leg]]
                 moved = offset + np.cumsum(radius * np.cross(turns[rows], normal), axis=0)
                 out[rows, columns] += moved
@@ -194,9 +197,7 @@ def dense_path(plan: StancePlan, spacing: float = 0.004) -> list[tuple[Segment, 
 
 def _standing(plan: StancePlan) -> Segment:
     graph = plan.graph
-    state = np.concatenate([graph.model.chart.home[:6], graph.feet(plan.start).ravel()])
-    base = graph.fitted_base(plan.start)
-    state[:6] = base
+    state = graph.states(plan.start, graph.fitted_base(plan.start)[None])[0]
     return Segment(graph.mode(plan.start), np.array([state, state]), plan.start, None, True)
 
 
@@ -269,7 +270,7 @@ def _stance(plan: StancePlan, segment: Segment) -> Stance:
     names, footholds = plan.graph.model.chart.names, plan.graph.footholds
     spots = {}
     for leg, place in enumerate(segment.stance):
-        if leg != segment.swings:
+        if leg != segment.swings and place >= 0:
             pose = placement(footholds.points[place], so3.turn_to(footholds.normals[place]))
             spots[names[leg]] = Spot(pose, float(min(footholds.friction[place], plan.graph.model.friction[leg])))
     return Stance(spots)

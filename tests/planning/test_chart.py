@@ -1,4 +1,4 @@
-"""The chart of three-joint limbs against Pinocchio."""
+"""The charts of limbs against Pinocchio, and against each other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import NotSupportedError
 from surefoot.planning import LimbChart, limb_angles, limbs_of
+from surefoot.planning.iterated import IteratedLimb
 
 
 @pytest.mark.parametrize("name", ["hexapod", "go2", "anymal", "solo12"])
@@ -47,6 +48,42 @@ def test_home_is_a_fixed_point_and_reach_ends_where_the_leg_is_straight() -> Non
     assert limb_angles(limb, far)[1] < 0.0
 
 
-def test_other_limbs_are_refused() -> None:
-    with pytest.raises(NotSupportedError, match="three revolute joints"):
-        LimbChart(sf.load("talos"))
+def test_iterated_limbs_find_the_angles_of_the_closed_form() -> None:
+    robot = sf.load("hexapod")
+    rng = np.random.default_rng(1)
+    for closed in limbs_of(robot)[:2]:
+        iterated = IteratedLimb.of(robot, closed.contact, list(closed.bodies))
+        np.testing.assert_allclose(iterated.forward(closed.home), closed.forward(closed.home), atol=1e-12)
+        for angles in closed.home + rng.uniform(-0.4, 0.4, size=(5, 3)):
+            foot = closed.forward(angles)
+            found, reach = iterated.angles(np.eye(3), foot)
+            assert reach > 0.9
+            np.testing.assert_allclose(found, limb_angles(closed, foot)[0], atol=1e-9)
+        _, reach = iterated.angles(np.eye(3), np.array([0.0, 0.0, 5.0]))
+        assert reach < 0.0
+
+
+def test_feet_and_hands_of_a_humanoid_are_those_of_pinocchio() -> None:
+    robot = sf.load("g1:hands")
+    limbs, q = limbs_of(robot), np.array(robot.home)
+    turn, place = pin.rpy.rpyToMatrix(0.05, 0.1, -0.1), np.array([0.02, -0.03, 0.72])
+    q[:3], q[3:7] = place, pin.Quaternion(turn).coeffs()
+    feet = [limb.forward(limb.home) + place + [0.08, 0.02, 0.04] for limb in limbs]
+    feet[0][2], feet[1][2] = 0.0, 0.0
+    for limb, foot in zip(limbs, feet, strict=True):
+        q[list(limb.rows)], reach = limb.angles(turn, turn.T @ (foot - place))
+        assert reach > 0.9
+    frames = robot.placements(q)
+    for limb, foot in zip(limbs, feet, strict=True):
+        surface = robot.contacts[limb.contact]
+        T = frames[surface.frame] @ surface.placement
+        np.testing.assert_allclose(T[:3, 3] + surface.radius * T[:3, 2], foot, atol=1e-6)
+        if limb.sole is not None:
+            np.testing.assert_allclose(T[:3, :3], limb.sole, atol=1e-6)
+
+
+def test_limbs_with_too_few_joints_are_refused() -> None:
+    robot = sf.load("g1:hands")
+    foot = limbs_of(robot)[0]
+    with pytest.raises(NotSupportedError, match="5 joints of its own; planning needs 6"):
+        IteratedLimb.of(robot, foot.contact, list(foot.bodies[1:]))

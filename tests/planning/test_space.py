@@ -5,6 +5,7 @@ from __future__ import annotations
 import coal
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 import surefoot as sf
 from surefoot.contact import admissible_wrenches
@@ -75,6 +76,21 @@ def test_support_region_against_contact_wrenches(exact: bool) -> None:
     if exact:
         assert not attained[clear & ~inside].any()
     assert 0.05 < inside.mean() < 0.95
+
+
+def test_a_hand_carries_its_share_of_the_weight_at_most() -> None:
+    points = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.0], [-0.1, 0.05, 0.0], [0.2, 0.4, 0.8]])
+    up, mu, most = np.tile([0.0, 0.0, 1.0], (5, 1)), np.full(5, 0.6), np.array([1.0, 1.0, 1.0, 1.0, 0.2])
+    region = support_region(points, up, mu, shares=most)
+    for normal, offset in zip(region.normals, region.offsets, strict=True):
+        limits = [(0.0, share) for share in most]  # the share that contacts carry: vertical forces balance
+        far = linprog(-points[:, :2] @ normal, A_eq=np.ones((1, 5)), b_eq=[1.0], bounds=limits)
+        assert -far.fun == pytest.approx(offset, abs=1e-9)
+    assert region.room(np.array([[0.0, 0.08]]))[0] > 0.0
+    assert support_region(points[:4], up[:4], mu[:4]).room(np.array([[0.0, 0.08]]))[0] < 0.0
+    inside = region.pulled(np.array([[0.5, 0.5], [0.0, 0.0]]), 0.02)
+    assert region.room(inside).min() > 0.019
+    np.testing.assert_allclose(inside[1], 0.0)
 
 
 def _holds(points: np.ndarray, normals: np.ndarray, mu: np.ndarray, com: np.ndarray) -> np.ndarray:

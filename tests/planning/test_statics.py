@@ -30,7 +30,7 @@ def test_torques_hold_the_robot_still(name: str) -> None:
     q = np.array(robot.home)
     feet = model.chart.home[6:].reshape(-1, 3) - [0.0, 0.0, 1.0] * model.radii[:, None]
     shares = np.ones(len(feet))
-    tau = static_torques(model, q[None], feet[None], shares[None])[0]
+    tau = static_torques(model, q[None], feet[None], shares[None])[0][0]
     data = robot.model.createData()
     com = pin.centerOfMass(robot.model, data, q)
     forces = shared_forces(feet[None], np.array(com)[None], shares[None], -robot.mass * model.world.gravity)[0]

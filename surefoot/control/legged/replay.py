@@ -10,12 +10,13 @@ from surefoot.compiler import compile_robot
 from surefoot.control.legged.body import LeggedBody
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import com, com_velocity, contact_frame, frame_of, frame_placement, frame_velocity
-from surefoot.motion import Command, State, Trajectory
-from surefoot.robot import Robot
+from surefoot.motion import Command, Stance, State, Trajectory
+from surefoot.robot import Robot, anatomy, placement
 
 __all__ = ["WholeBodyFollower"]
 
 _GRID = 0.002  # [s] of the reference
+_HAND_GAINS, _HAND_DAMPING = (200.0, 28.0), 30.0  # in the air; of one that holds on [1/s²], [1/s]
 _COM_GAINS, _POSTURE_GAINS = (60.0, 60.0, 100.0), (100.0, 20.0)
 
 
@@ -24,7 +25,7 @@ class WholeBodyFollower:
 
     Contacts carry when the schedule says so, and want the wrenches of the plan. Feet in the air, the centre of mass and
     the trunk are led along the plan. Where the feet stand elsewhere than planned, the plan moves with the foot that
-    carries alone.
+    carries alone. Contacts of the schedule that belong to no foot are hands: their normals are those of their spots.
 
     Args:
         robot: A robot with feet and a floating base.
@@ -41,8 +42,10 @@ class WholeBodyFollower:
                 next_step="give the trajectory a contact schedule",
             )
         self.robot, self.trajectory = robot, trajectory.with_velocities()
-        self.body = LeggedBody(robot, np.array(trajectory.q[0]))
-        self._names = [name for foot in self.body.feet for name in foot.contacts]
+        own = {name for foot in anatomy(robot).feet for name in foot.contacts}
+        hands = [name for name in trajectory.schedule.names if name not in own]
+        self.body = LeggedBody(robot, np.array(trajectory.q[0]), hands=hands)
+        self._names = [*(name for foot in self.body.feet for name in foot.contacts), *hands]
         turns = [task.name for task in self.body.problem.rows.tasks if task.name.startswith("turn ")]
         self._links = [name.removeprefix("turn ") for name in turns]
         self._refer()
@@ -91,7 +94,7 @@ class WholeBodyFollower:
         at = float(np.clip(t, motion.start, motion.end))
         k = min(round((at - motion.start) / self._step), len(self._fine) - 1)
         moving = 1.0 if t <= motion.end else 0.0
-        self._stand(motion.schedule.at(at).names, q, v, k)  # type: ignore[union-attr]
+        self._stand(motion.schedule.at(at), q, v, k)  # type: ignore[union-attr]
         for i, name in enumerate(self._names):
             self._lead(i, name, k, moving)
         self.body["com"].target[:] = self._com[k] + self._offset
@@ -105,8 +108,9 @@ class WholeBodyFollower:
         self.body["posture"].set_rates(moving * self._fine.v[k][joints], moving * self._change[k][joints])  # type: ignore[index]
         return self.body.command(t, q, v)
 
-    def _stand(self, carrying: tuple[str, ...], q: Array, v: Array, k: int) -> None:
-        """Let feet carry that should, where they are; move the plan with a foot that carries alone."""
+    def _stand(self, stance: Stance, q: Array, v: Array, k: int) -> None:
+        """Let feet and hands carry that should, where they are; move the plan with a foot that carries alone."""
+        carrying = stance.names
         if carrying == self._carrying:
             return
         before, (_, _, poses) = self._carrying, self.body.look(q, v)
@@ -117,9 +121,20 @@ class WholeBodyFollower:
                 self.body.hold(i, poses[i])
             elif not stands and (stood or before is None):
                 self.body.release(i)
-        if len(carrying) == 1:
-            i = self._names.index(carrying[0])
-            self._offset[:2] = (self._see(q, v)[2][i] - self._feet[k, i])[:2, 3]
+        places = self._see(q, v)[2]
+        for name in self.body.hands:
+            handle = self.body.problem.contact(name)
+            handle.carries = name in carrying
+            if handle.carries and (before is None or name not in before):
+                handle.put(placement(places[self._names.index(name)][:3, 3], stance.spots[name].pose[:3, :3]))
+                handle.set_gains(0.0, _HAND_DAMPING)
+                handle.set_rates(0.0, 0.0)
+            elif not handle.carries:
+                handle.set_gains(*_HAND_GAINS)
+        feet = [name for name in carrying if name not in self.body.hands]
+        if len(feet) == 1:
+            i = self._names.index(feet[0])
+            self._offset[:2] = (places[i] - self._feet[k, i])[:2, 3]
         self._carrying = carrying
 
     def _lead(self, i: int, name: str, k: int, moving: float) -> None:
@@ -128,15 +143,23 @@ class WholeBodyFollower:
         rows = list(self.body.problem.rows.tied[name])
         if handle.carries:
             planned = self._fine.wrenches.get(name)
-            handle.wish = np.zeros(len(rows)) if planned is None else planned[k][rows]
+            if planned is None:
+                handle.wish = np.zeros(len(rows))
+            else:  # from the frame of the contact to that of its target
+                R = self._feet[k, i, :3, :3].T @ handle.target[:9].reshape(3, 3)
+                handle.wish = (planned[k].reshape(2, 3) @ R).ravel()[rows]
             return
         T = self._feet[k, i].copy()
+        if name in self.body.hands:
+            T[:3, :3] = np.eye(3)
         R = T[:3, :3]
         T[:3, 3] += self._offset
         handle.put(T)
         twist, push = self._twists[k, i], self._pushes[k, i]
         local = [np.r_[x[:3] @ R, x[3:] @ R] for x in (twist, push)]
         handle.set_rates(moving * local[0][rows], moving * local[1][rows])
+        if name in self.body.hands:
+            return
         foot = next(number for number, foot in enumerate(self.body.feet) if name in foot.contacts)
         self.body.swings[foot].lead(R @ self.body.to_contact[name][:3, :3].T, moving * twist[3:], moving * push[3:])
 

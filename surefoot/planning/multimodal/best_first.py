@@ -18,7 +18,7 @@ from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.planning.connect import SingleMode, connect
-from surefoot.planning.footholds import foothold_grid, footholds_at, standable
+from surefoot.planning.footholds import Footholds, foothold_grid, footholds_at, hand_holds, standable
 from surefoot.planning.multimodal.motions import Motions
 from surefoot.planning.multimodal.plan import Clock, Limits, StancePlan
 from surefoot.planning.multimodal.sequence import StanceSequence
@@ -26,6 +26,7 @@ from surefoot.planning.space import Margins, StanceModel
 from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
 from surefoot.robot import Robot
 
+_PATIENCE = 30  # stances that are explored for a cheaper way once the goal was found
 _FAILURES = 200  # of motions before a search is given up
 
 
@@ -56,7 +57,7 @@ class StancePlanner:
         plan.solved, plan.moves, plan.segments
 
     Args:
-        robot: A robot with legs of three joints.
+        robot: A robot with legs, and hands that may hold on to touchable obstacles of the world.
         world: The world.
         margins: What states must keep.
         sampling: How stances are explored.
@@ -64,7 +65,7 @@ class StancePlanner:
         weights: Costs of the search.
 
     Raises:
-        NotSupportedError: A contact of the robot does not sit on a leg with a closed form.
+        NotSupportedError: A limb of the robot has too few joints.
     """
 
     def __init__(
@@ -78,9 +79,7 @@ class StancePlanner:
     ) -> None:
         self.model = StanceModel(robot, world, margins)
         self.sampling, self.single_mode, self.weights = sampling or Sampling(), single_mode, weights or Weights()
-        limbs = self.model.chart.limbs
-        spans = [np.linalg.norm(x.origins[2] - x.origins[1]) + np.linalg.norm(x.foot - x.origins[2]) for x in limbs]
-        self.reach = 0.5 * float(min(spans))
+        self.reach = 0.5 * min(self.model.chart.limbs[k].span for k in self.model.feet)
 
     def plan(
         self,
@@ -145,7 +144,7 @@ class StancePlanner:
         return plan
 
     def _goal_places(self, state: Array, goal: tuple[float, float, float] | Array) -> Array:
-        feet = state[6:].reshape(-1, 3)[:, :2]
+        feet = state[6:].reshape(-1, 3)[self.model.feet, :2]
         wanted = np.asarray(goal, dtype=float)
         if wanted.shape == feet.shape:
             return wanted
@@ -156,30 +155,38 @@ class StancePlanner:
         return out
 
     def _scene(self, state: Array, goal: Array, rng: np.random.Generator) -> tuple[StanceGraph, Key, Key]:
-        """Footholds: those of start and goal, and a grid around the way between them."""
-        model, legs = self.model, len(self.model.chart.limbs)
-        feet = state[6:].reshape(-1, 3)
-        under = feet[:, :2] - 0.0
+        """Footholds: those of start and goal, and a grid around the way between them; then what hands can hold."""
+        model, rows, legs = self.model, self.model.feet, len(self.model.feet)
+        feet = state[6:].reshape(-1, 3)[rows]
+        under = feet[:, :2]
         corners = np.concatenate([under, goal])
         room = 3.0 * self.reach
         box = np.array([corners.min(axis=0) - room, corners.max(axis=0) + room])
         pitch = self.sampling.pitch * 2.0 * self.reach
         grid = foothold_grid(box, pitch, rng)
         places = np.concatenate([under, goal, grid])
-        friction = float(model.friction.min())
-        good = standable(model.world, places, friction, self.sampling.edge)
+        friction = float(model.friction[rows].min())
+        flat = [model.soles[k][:, :2] for k in rows if model.chart.limbs[k].sole is not None]
+        sole = np.concatenate(flat) if flat else None
+        good = standable(model.world, places, friction, self.sampling.edge, sole)
         good[:legs] = True
         footholds = footholds_at(model.world, places)
         # feet that stand stay exactly where they are
-        footholds.points[:legs] = feet - model.radii[:, None] * footholds.normals[:legs]
+        footholds.points[:legs] = feet - model.radii[rows, None] * footholds.normals[:legs]
         graph = StanceGraph(model, footholds, self.sampling, self.reach)
         target = tuple(
-            legs + k if good[legs + k] else nearest_foothold(graph.centres[k], good, goal[k]) for k in range(legs)
+            legs + k if good[legs + k] else nearest_foothold(graph.centres[rows[k]], good, goal[k]) for k in range(legs)
         )
         kept = np.flatnonzero(good)
         number = {int(old): new for new, old in enumerate(kept)}
-        graph = StanceGraph(model, footholds.take(kept), self.sampling, self.reach)
-        return graph, tuple(range(legs)), tuple(number[k] for k in target)
+        footholds, hands = footholds.take(kept), np.setdiff1d(np.arange(len(model.soles)), rows)
+        if len(hands):
+            holds = hand_holds(model.world, pitch, float(model.friction[hands].min()))
+            footholds = Footholds.joined([footholds, holds])
+        start, end = np.full((2, len(model.soles)), -1)
+        start[rows], end[rows] = range(legs), [number[k] for k in target]
+        graph = StanceGraph(model, footholds, self.sampling, self.reach)
+        return graph, tuple(start.tolist()), tuple(end.tolist())
 
     def _stands(self, plan: StancePlan, state: Array) -> bool:
         """Whether the first state is allowed; the plan says why if it is not."""
@@ -215,10 +222,12 @@ class _Search:
 
     def run(self) -> None:
         """Until the plan is solved, or the limits are reached."""
-        plan, failures = self.plan, 0
+        plan, failures, waited = self.plan, 0, 0
         while True:
             stance = self._cheapest_open()
-            if plan.goal in self.ways and (stance is None or self._total(plan.goal) <= self._total(stance)):
+            waited = waited + 1 if plan.goal in self.ways else 0
+            if waited and (stance is None or waited > _PATIENCE or self._total(plan.goal) <= self._total(stance)):
+                waited = 0
                 with Clock(plan, "connecting"):
                     failed = self.motions.connect(self._way_to(plan.goal))
                 if failed is None:
@@ -249,7 +258,7 @@ class _Search:
         distance = self._distance(stance)
         cost = weights.unlikeness * self.graph.unlikeness(stance) / reach + weights.distance * distance / reach
         cost += weights.tries * move.tries
-        if not any(a == b for a, b in zip(stance, self.plan.goal, strict=True)):
+        if not (self.graph.way_left(stance, self.plan.goal) == 0.0).any():
             cost += weights.stranger
         if cost < self.stance_cost.get(stance, np.inf):
             self.stance_cost[stance] = cost
@@ -260,7 +269,7 @@ class _Search:
 
     def _distance(self, stance: Key) -> float:
         """Sum of the ways of all feet to their goals [m]."""
-        return float(np.linalg.norm(self.graph.feet(stance) - self.graph.feet(self.plan.goal), axis=1).sum())
+        return float(self.graph.way_left(stance, self.plan.goal).sum())
 
     def _total(self, stance: Key) -> float:
         """Cost of the way to a stance and of the stance; of the goal that of the way alone."""

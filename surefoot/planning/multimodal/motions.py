@@ -102,7 +102,7 @@ class Motions:
         """Shift the base, then swing the foot; with each of the base poses of the move until one works."""
         stands = self.graph.mode(move.before)
         for base in self._by_torque(move):
-            shift = self._single(stands, state, np.concatenate([base, state[6:]]))
+            shift = self._single(stands, state, self.graph.states(move.before, base[None])[0])
             swing = None if shift is None else self.swing(move, base)
             if shift is not None and swing is not None:
                 return [self.segment(stands, shift, move.before, None), swing], swing.path[-1]
@@ -116,7 +116,7 @@ class Motions:
             base: (6,) base pose at both ends.
         """
         mode = self.graph.mode(move.before, move.leg, carries=False, to=move.after[move.leg])
-        leaves, lands = (np.concatenate([base, self.graph.feet(key).ravel()]) for key in (move.before, move.after))
+        leaves, lands = (self.graph.states(key, base[None])[0] for key in (move.before, move.after))
         path = self._single(mode, leaves, lands)
         return None if path is None else self.segment(mode, path, move.before, move.leg)
 
@@ -155,15 +155,16 @@ class Motions:
         out = np.zeros(len(bases))
         for stance in (move.before, move.after) if len(bases) else ():
             places = np.broadcast_to(graph.footholds.points[list(stance)], (len(bases), len(stance), 3))
-            states = np.concatenate([bases, np.tile(graph.feet(stance).ravel(), (len(bases), 1))], axis=1)
-            torques = np.abs(static_torques(model, model.chart.lift(states).q, places, shares))
+            shares[:, np.array(stance) < 0] = 0.0
+            q = model.chart.lift(graph.states(stance, bases)).q
+            torques = np.abs(static_torques(model, q, places, shares)[0])
             out = np.maximum(out, (torques / model.torque_limits).max(axis=1))
         return out
 
     def _settle(self, state: Array) -> list[Segment]:
         """At the goal, the base goes to where it fits best, if it can."""
         goal = self.plan.goal
-        mode, end = self.graph.mode(goal), np.concatenate([self.graph.fitted_base(goal), state[6:]])
+        mode, end = self.graph.mode(goal), self.graph.states(goal, self.graph.fitted_base(goal)[None])[0]
         if not mode.check(end[None]).valid[0]:
             return []
         path = self._single(mode, state, end)

@@ -79,8 +79,8 @@ class StancePlan:
     def sequence(self) -> StanceSequence:
         """The stances of a solved plan, to be saved and followed again."""
         keys = [self.start, *(move.after for move in self.moves)]
-        used = sorted({k for key in keys for k in key})
-        number = {old: new for new, old in enumerate(used)}
+        used = sorted({k for key in keys for k in key if k >= 0})
+        number = {old: new for new, old in enumerate(used)} | {-1: -1}
         start = self.segments[0].path[0] if self.segments else np.zeros(0)
         return StanceSequence(
             self.graph.model.robot.name, self.graph.model.chart.names, start, self.graph.footholds.take(used),

@@ -92,22 +92,21 @@ class MultiModalRoadmap:
 
     def _grow(self) -> bool:
         """Take in the stances nearest to the goal; whether there was one."""
-        goal = self.graph.feet(self.plan.goal)
         rest = [key for key in self.roadmaps if key not in self.taken and key != self.plan.goal]
-        rest.sort(key=lambda key: (self._cost(key, goal), key))
+        rest.sort(key=lambda key: (self._cost(key), key))
         for stance in rest[:_STANCES]:
             self.taken.add(stance)
             self.plan.explored.append((stance, self.parents[stance]))
             found = self.graph.explore(stance, self.plan.goal, self.roadmaps[stance].bases[0], self.rng)
-            best = sorted(found.values(), key=lambda move: (self._cost(move.after, goal), move.after))[:_MOVES]
+            best = sorted(found.values(), key=lambda move: (self._cost(move.after), move.after))[:_MOVES]
             best += [move for move in found.values() if move.after == self.plan.goal and move not in best]
             for move in best:
                 self._add_transitions(move)
         return bool(rest)
 
-    def _cost(self, stance: Key, goal: Array) -> float:
+    def _cost(self, stance: Key) -> float:
         weights, reach = self.planner.weights, self.planner.reach
-        way = float(np.linalg.norm(self.graph.feet(stance) - goal, axis=1).sum())
+        way = float(self.graph.way_left(stance, self.plan.goal).sum())
         return (weights.distance * way + weights.unlikeness * self.graph.unlikeness(stance)) / reach
 
     def _add_transitions(self, move: Move) -> None:
@@ -126,9 +125,8 @@ class MultiModalRoadmap:
         if row:
             lengths = self._lengths(old, base)
             near = np.argsort(lengths, kind="stable")[:_NEAR]
-            feet = np.tile(self.graph.feet(stance).ravel(), (len(near), 1))
-            ends = np.concatenate([np.tile(base, (len(near), 1)), feet], axis=1)
-            free = self.graph.mode(stance).check_edges(np.concatenate([old[near], feet], axis=1), ends)
+            ends = self.graph.states(stance, np.tile(base, (len(near), 1)))
+            free = self.graph.mode(stance).check_edges(self.graph.states(stance, old[near]), ends)
             for k in near[free].tolist():
                 roadmap.edges[row][k] = roadmap.edges[k][row] = float(lengths[k])
         return stance, row
@@ -188,5 +186,4 @@ class MultiModalRoadmap:
         stance = nodes[0][0]
         rows: NDArray[np.int64] = np.array([row for _, row in nodes])
         bases = self.roadmaps[stance].bases[rows if len(rows) > 1 else rows[[0, 0]]]
-        feet = np.tile(self.graph.feet(stance).ravel(), (len(bases), 1))
-        return self.motions.segment(self.graph.mode(stance), np.concatenate([bases, feet], axis=1), stance, None)
+        return self.motions.segment(self.graph.mode(stance), self.graph.states(stance, bases), stance, None)

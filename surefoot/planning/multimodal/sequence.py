@@ -30,7 +30,8 @@ class StanceSequence:
         legs: Names of its contacts, in the order of the columns below.
         start: (6 + 3 L,) state in which it begins.
         footholds: n places.
-        stances: (m + 1, L) for every stance and leg the index of its foothold; one foot moves from row to row.
+        stances: (m + 1, L) for every stance and leg the index of its foothold, −1 for a hand in the air; one moves from
+            row to row.
         bases: m arrays (k, 6), k ≥ 1: base poses in which the foot of a move can leave and land.
     """
 
@@ -44,7 +45,7 @@ class StanceSequence:
     def __post_init__(self) -> None:
         moved = (np.diff(self.stances, axis=0) != 0).sum(axis=1)
         fits = self.stances.shape == (len(self.bases) + 1, len(self.legs)) and len(self.start) == 6 + 3 * len(self.legs)
-        if not fits or (moved != 1).any() or self.stances.min() < 0 or self.stances.max() >= len(self.footholds):
+        if not fits or (moved != 1).any() or self.stances.min() < -1 or self.stances.max() >= len(self.footholds):
             raise FileFormatError("the stances do not follow from each other by moves of one foot")
 
     def __len__(self) -> int:

@@ -35,11 +35,13 @@ class PlannerTable(Table):
         replan: Whether to plan anew when feet have come too far from the plan.
         states: Budget: how many states may be checked.
         stances: Budget: how many stances may be explored.
+        bases: Random base poses that are tried for each stance.
+        resolution: Distance of the states that are looked at on edges [m].
         pitch: Distance of footholds, as a share of the reach of a leg.
         edge: Distance of footholds from edges [m].
         clearance: What the robot keeps from the world and from itself [m].
         balance: What the centre of mass keeps from the border of its support [m].
-        limits: What joints keep from their limits [rad].
+        limits: What joints keep from their limits [rad]; balls that roll and the feedback of a run use up a part of it.
         swing_height: Height of swinging feet over the ground [m].
         rate: Largest joint rate, as a share of what the drives can do.
         acceleration: Largest joint acceleration [rad/s²].
@@ -54,11 +56,13 @@ class PlannerTable(Table):
     replan: bool = False
     states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
     stances: Annotated[int, Field(ge=1, le=10**6)] = 1_000
+    bases: Annotated[int, Field(ge=1, le=10**5)] = 96
+    resolution: Positive = 0.01
     pitch: Positive = 0.15
     edge: NotNegative = 0.02
     clearance: Positive = 0.003
     balance: NotNegative = 0.012
-    limits: NotNegative = 0.05
+    limits: NotNegative = 0.08
     swing_height: Positive = 0.012
     rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6
     acceleration: Positive = 40.0

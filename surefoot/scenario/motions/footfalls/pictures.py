@@ -41,9 +41,11 @@ def _from_above(plan: StancePlan) -> Html:
     ways: dict[int, list[int]] = {leg: [place] for leg, place in enumerate(plan.start)}
     for move in plan.moves:
         ways[move.leg].append(move.after[move.leg])
+    ways = {leg: held for leg, way in ways.items() if (held := [place for place in way if place >= 0])}
     lines = [Line(points[way, 0], points[way, 1], names[leg], width=1.5) for leg, way in ways.items()]
-    lines += [_ring(points[list(key), :2], dashed) for key, dashed in ((plan.start, False), (plan.goal, True))]
-    seen = np.concatenate([points[way, :2] for way in ways.values()] + [points[list(plan.goal), :2]])
+    ends = [points[[k for k in key if k >= 0], :2] for key in (plan.start, plan.goal)]
+    lines += [_ring(feet, dashed) for feet, dashed in zip(ends, (False, True), strict=True)]
+    seen = np.concatenate([points[way, :2] for way in ways.values()] + [ends[1]])
     return figure_svg(
         lines, ("x [m]", "y [m]"), _ground(graph.model.world), _equal(seen),
         "footfalls of each leg from above, with the first stance and the goal",
@@ -82,11 +84,10 @@ def _of_search(plan: StancePlan) -> list[tuple[str, Html]]:
     if not plan.explored:
         return []
     graph = plan.graph
-    goal = graph.feet(plan.goal)
-    whole = float(np.linalg.norm(goal - graph.feet(plan.start), axis=1).mean())
+    whole = float(graph.way_left(plan.start, plan.goal).mean())
 
     def done(key: tuple[int, ...]) -> float:
-        return whole - float(np.linalg.norm(graph.feet(key) - goal, axis=1).mean())
+        return whole - float(graph.way_left(key, plan.goal).mean())
 
     keys = [plan.start, *(move.after for move in plan.moves)]
     pairs = [(a, b) for a, moves in graph.moves.items() for b in moves]

@@ -52,8 +52,10 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         seed: Of the random numbers.
     """
     began = time.process_time()
-    margins = Margins(table.clearance, table.balance, table.limits, swing_height=table.swing_height)
-    sampling = Sampling(pitch=table.pitch, edge=table.edge)
+    margins = Margins(
+        table.clearance, table.balance, table.limits, swing_height=table.swing_height, resolution=table.resolution
+    )
+    sampling = Sampling(pitch=table.pitch, edge=table.edge, bases=table.bases)
     limits = Limits(table.states, table.stances, Budget(table.evaluations))
     with ExitStack() as stack:
         planner = StancePlanner(robot, world, margins, sampling, _single_mode(table.name, stack))
@@ -91,7 +93,7 @@ def _again(
     planner: StancePlanner, plan: StancePlan, pace: Pace, seed: int, limits: Limits
 ) -> Callable[[Array], TimedPlan | None]:
     """From where the robot is to the footholds of the goal, by our own planner."""
-    goal = plan.graph.feet(plan.goal)[:, :2]
+    goal = plan.graph.feet(plan.goal)[planner.model.feet, :2]
 
     def again(q: Array) -> TimedPlan | None:
         own = StancePlanner(planner.model.robot, planner.model.world, planner.model.margins, planner.sampling)
@@ -134,19 +136,19 @@ def _metrics(planner: StancePlanner, plan: StancePlan) -> dict[str, Any]:
 
 def _judge(planner: StancePlanner, plan: StancePlan, log: Log, steps: Steps) -> Findings:
     """Where the feet ended, and where they were to go."""
-    names = planner.model.chart.names
-    ended = planner.model.chart.state_of(np.asarray(log["q"])[-1])[6:].reshape(-1, 3)
-    goal = plan.graph.feet(plan.goal)
+    rows = planner.model.feet
+    ended = planner.model.chart.state_of(np.asarray(log["q"])[-1])[6:].reshape(-1, 3)[rows]
+    goal = plan.graph.feet(plan.goal)[rows]
     off = np.linalg.norm(ended - goal, axis=1)
     metrics: dict[str, Any] = {"foot_error_mean_m": float(off.mean()), "foot_error_largest_m": float(off.max())}
     metrics["replanned_at_s"] = [round(t, 3) for t in steps.times]
     level = np.abs(ended[:, 2] - goal[:, 2]) < 0.01
     metrics["feet_at_goal_height"] = int(level.sum())
     trouble = None
-    if plan.solved and (off > 2.0 * _ON_GOAL * planner.reach).sum() * 2 >= len(names):
+    if plan.solved and (off > 2.0 * _ON_GOAL * planner.reach).sum() * 2 >= len(rows):
         trouble = f"half of the feet or more ended away from their goals, {off.max():.2f} m at most"
-    elif plan.solved and level.sum() * 2 <= len(names):
-        trouble = f"only {int(level.sum())} of {len(names)} feet ended at the height of their goals"
+    elif plan.solved and level.sum() * 2 <= len(rows):
+        trouble = f"only {int(level.sum())} of {len(rows)} feet ended at the height of their goals"
     return Findings(metrics, trouble, (), [_table(plan)], _outlines(plan), footfall_pictures(plan))
 
 
@@ -154,7 +156,9 @@ def _table(plan: StancePlan) -> DataTable:
     rows: list[list[str | float | None]] = []
     names = plan.graph.model.chart.names
     for number, move in enumerate(plan.moves):
-        place = plan.graph.footholds.points[move.after[move.leg]]
+        place = plan.graph.feet(move.after)[move.leg] - [0.0, 0.0, plan.graph.model.radii[move.leg]]
+        if move.after[move.leg] >= 0:
+            place = plan.graph.footholds.points[move.after[move.leg]]
         rows.append([number + 1, names[move.leg], *(round(float(x), 3) for x in place), move.tries])
     return DataTable("Footfalls", ["move", "leg", "x [m]", "y [m]", "z [m]", "tries"], rows)
 
@@ -164,4 +168,8 @@ def _outlines(plan: StancePlan) -> list[Outline]:
     size = 0.01
     square = np.array([[-size, -size, 0.002], [size, -size, 0.002], [size, size, 0.002], [-size, size, 0.002]])
     names = plan.graph.model.chart.names
-    return [Outline(names[move.leg], plan.graph.footholds.points[move.after[move.leg]] + square) for move in plan.moves]
+    return [
+        Outline(names[move.leg], plan.graph.footholds.points[move.after[move.leg]] + square)
+        for move in plan.moves
+        if move.after[move.leg] >= 0
+    ]

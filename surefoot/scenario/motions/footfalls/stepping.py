@@ -19,6 +19,7 @@ _PERIOD = 0.01  # [s] between two corrections
 _RETURN = 2.0  # [1/s]: how fast the base goes back to its plan
 _YIELD = 2.0  # [1/s]: how fast feet that stand are taken to be where they are measured
 _MOST = np.array([0.03, 0.03, 0.02, 0.12, 0.12, 0.12])  # [m], [rad]: correction of the base, at most
+_KEEP = 0.02  # [rad] from joint limits, at which servos would push in vain
 _LATE = 0.7  # of a swing: from here on the foot goes to its foothold, as the measured base sees it
 
 
@@ -37,13 +38,16 @@ class Stepping:
     def __init__(self, chart: LimbChart, plan: TimedPlan, tolerance: float = np.inf) -> None:
         self.chart, self.plan, self._tolerance = chart, plan, tolerance
         self._shift = np.zeros(3)
-        self._rows = np.array([limb.rows for limb in chart.limbs])
+        self._rows = [list(limb.rows) for limb in chart.limbs]
+        self._all_rows = [row for rows in self._rows for row in rows]
         self._time, self._count = plan.trajectory.time, len(chart.limbs)
         self._offsets = np.zeros((self._count, 3))
         self._left = np.zeros((self._count, 3))
         self._correction = np.zeros(6)
         self._last, self._swings, self._sample = -np.inf, -1, 0
-        self._lower, self._upper = (np.array([getattr(x, side) for x in chart.limbs]) for side in ("lower", "upper"))
+        self._lower, self._upper = (
+            np.concatenate([getattr(x, side) for x in chart.limbs]) for side in ("lower", "upper")
+        )
         self._known: Array | None = None
         self._begins, self._ends = _runs(plan.swings, self._time)
         self.error = 0.0
@@ -76,7 +80,7 @@ class Stepping:
         if self._swings >= 0:
             rows = self._rows[self._swings]
             q[rows] = own[rows]
-        q[self._rows] = np.clip(q[self._rows], self._lower, self._upper)
+        q[self._all_rows] = np.clip(q[self._all_rows], self._lower + _KEEP, self._upper - _KEEP)
         self._known = np.asarray(q)
         return self._known
 
