@@ -53,8 +53,9 @@ Results that are not one number each:
 | (6.17) to (6.20) | second-order form closure of a square | not made |
 | 6.4, 6.5 | robots that carry an object together | not made |
 | 7.3.2 | walking on sand | not made |
-| 7.5.2, 7.7.1, 7.7.3 | synergies P1 to P3, C1 to C4 by command; whole-body reflex to slow pushes | not made |
-| 7.7.4 | impact with and without anticipation on a robot | scenario `impact-accommodation` |
+| 7.5.2, 7.7.3 | synergies P1 to P3, C1 to C4 by command; compliance to measured wrenches | not made |
+| 7.7.1 | a slow push of 6 N on the back: gives way, recovers | scenario `compliant-reflex` |
+| 7.7.4 | expected impact: soles roll by 0.3°; else by 1.1°, and recover | scenario `impact-accommodation` |
 | 7.7.5 | reactive step | scenario `step-recovery`: other robots |
 | 7.7.6 | large impact on one leg, without a step | not made |
 | 7.8.9 | karate chop | not made |

@@ -355,7 +355,7 @@ def _too_late(events: Sequence[Event], end: float) -> list[str]:
 
 def _ground_channels(engine: PhysicsEngine) -> list[Channel]:
     """Poses (7,) of the pieces of ground that move, where the engine has such."""
-    places = getattr(engine, "ground_places", dict)
+    places: Callable[[], dict[int, Any]] = getattr(engine, "ground_places", dict)
 
     def pose(k: int) -> Any:
         return se3.to_pose(places()[k])

@@ -53,6 +53,7 @@ LONG = {
     "moving-floor",
     "balance-board",
     "impact-accommodation",
+    "compliant-reflex",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

@@ -120,7 +120,7 @@ def _with(scenario: Scenario, name: str, share: float) -> Scenario:
     kind = {"kind": "classic", "method": name} if name in CLASSIC else {"kind": name}
     tables = scenario.model_dump(exclude_none=True, exclude={"sensors", "estimator", "events", "audit"})
     end = max(event.time + (event.duration or 0.0) for event in scenario.events if event.kind == "push") + _AFTER
-    tables |= {"controller": kind, "study": "none"}
+    tables |= {"controller": kind, "study": "none", "audit": {"kind": "none"}}
     tables["simulation"] |= {"duration": end}
     events = [e.model_copy(update={"margin": share}) if e.kind == "push" else e for e in scenario.events]
     return Scenario.model_validate(tables).model_copy(update={"events": events})

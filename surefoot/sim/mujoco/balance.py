@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.sim.measured import Balance
@@ -162,7 +163,7 @@ def _tendon_damping(mj: mujoco.MjModel) -> Array:
     return np.asarray(shares.T * mj.tendon_damping @ shares)
 
 
-def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel], ground: Array) -> tuple[Array, Array]:
+def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel], ground: NDArray[np.int64]) -> tuple[Array, Array]:
     """How everything that moves can be shifted; entries of qvel of moving ground are none of it.
 
     Returns:
