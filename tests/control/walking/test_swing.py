@@ -67,3 +67,16 @@ def test_arms_turn_against_the_legs(name):
     np.testing.assert_allclose((posture.target - robot.home)[7:], 0.1 * posture.velocity, atol=1e-12)
     arms.lead(1 - support, (0.1, 1.0, 2.0))
     np.testing.assert_allclose(posture.velocity, -v[6:])
+
+
+@pytest.mark.parametrize("rise", [0.04, -0.04])
+def test_a_foot_is_high_beside_the_edge_of_a_step(rise):
+    """Over the higher level after 3 cm of the way up, and until the last 3 cm of the way down."""
+    foot, landing, duration = SwingFoot(np.zeros(4), 0.6, LIFT, SPEED), np.array([0.5, 0.0, rise, 0.0]), 0.6
+    places = []
+    for k in range(round(duration / DT)):
+        foot.advance(DT, landing, duration - k * DT)
+        places.append(foot.position)
+    x, z = np.array(places)[:, 0], np.array(places)[:, 2]
+    beside = (x > 0.03) & (x < 0.25) if rise > 0.0 else (x > 0.25) & (x < 0.47)
+    assert z[beside].min() > max(rise, 0.0)
