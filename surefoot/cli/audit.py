@@ -84,7 +84,7 @@ def audit_command(request: AuditRequest) -> int:
     world = _world(request.world or (None if own is None else str(own)), model)
     if request.ground is not None:
         given = on_ground(given, model, World() if world is None else world, request.ground)
-    result = _audited(given, model, world, _tolerances(request.tolerances), request.replay)
+    result = _audited(given, model, world, request)
     if request.as_json:
         print(json.dumps(result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
     else:
@@ -141,9 +141,7 @@ def _tolerances(texts: Sequence[str]) -> Tolerances:
     return Tolerances(**changes)
 
 
-def _audited(
-    given: GivenMotion, robot: Robot, world: World | None, tolerances: Tolerances, replay: bool
-) -> AuditResult:
+def _audited(given: GivenMotion, robot: Robot, world: World | None, request: AuditRequest) -> AuditResult:
     console = Console(file=sys.stderr)
     columns = (
         SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:3.0f} %"),
@@ -152,9 +150,26 @@ def _audited(
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("reading", total=1.0)
         return audit(
-            given, robot, world, tolerances=tolerances, replay=replay,
+            given, robot, world, tolerances=_tolerances(request.tolerances), replay=request.replay,
             progress=lambda name, share: bar.update(task, completed=share, description=name),
+            before_replay=None if request.as_json else _print_first,
         )  # fmt: skip
+
+
+def _print_first(findings: tuple[Finding, ...]) -> None:
+    """The verdict so far; the replay of a long motion takes many times as long as all else."""
+    defects = [finding for finding in findings if finding.severity == "defect"]
+    found = f"failed: {defects[0].message}" if defects else "passed"
+    print(f"before the replay: {found}", flush=True)
+
+
+def _write_page(
+    path: Path, motion: Path, given: GivenMotion, robot: Robot, world: World | None, result: AuditResult
+) -> None:
+    from surefoot.report import audit_page
+
+    text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
+    write_text(path, text)
 
 
 def _print(result: AuditResult, console: Console) -> None:

@@ -111,7 +111,7 @@ def audit(
         str | None,
         typer.Option(
             metavar="W",
-            help="Scenario, or TOML file with a [world] table; default: the run's world, else level ground.",
+            help="Scenario, or TOML file with a world table; default: the run's world, else level ground.",
         ),
     ] = None,
     layout: Annotated[
@@ -139,7 +139,7 @@ def audit(
     ] = None,
     ground: Annotated[
         str | None,
-        typer.Option(metavar="HEIGHT|fit", help="Height of the ground under MOTION [m], or fit it to the soles."),
+        typer.Option(metavar="HEIGHT|fit", help="Height of the ground under MOTION in metres, or fit it to the soles."),
     ] = None,
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     lock: Lock = None,
@@ -235,7 +235,7 @@ def export(
     base: Annotated[str, typer.Option(help="auto, floating, planar or fixed.")] = "auto",
     world: Annotated[
         str | None,
-        typer.Option(metavar="W", help="World shown in a video: a scenario, or a TOML file with a [world] table."),
+        typer.Option(metavar="W", help="World shown in a video: a scenario, or a TOML file with a world table."),
     ] = None,
     layout: Annotated[
         str | None, typer.Option(metavar="LAYOUT", help="Layout of MOTION: pinocchio, mujoco, ros, drake or csv.")
@@ -245,7 +245,7 @@ def export(
     format: Annotated[
         str | None, typer.Option(help="mp4, gif, csv, parquet, yaml, mcap or columns5ms; default: by suffix.")
     ] = None,
-    dt: Annotated[float | None, typer.Option(help="Sampling step of tables and messages [s].", min=1e-6)] = None,
+    dt: Annotated[float | None, typer.Option(help="Sampling step of tables and messages in seconds.", min=1e-6)] = None,
     log: Annotated[
         bool, typer.Option("--log", help="Export the log of a run instead of its motion (csv, parquet).")
     ] = False,

@@ -57,6 +57,7 @@ def audit(
     collisions: bool = True,
     replay: bool = True,
     progress: Callable[[str, float], None] | None = None,
+    before_replay: Callable[[tuple[Finding, ...]], None] | None = None,
 ) -> AuditResult:
     """Judge a motion, whoever made it.
 
@@ -72,6 +73,7 @@ def audit(
         collisions: Whether to check collisions, which take most of the time.
         replay: Whether to replay the motion in MuJoCo.
         progress: Called with the name of each part of the audit and the completed share.
+        before_replay: Called with what has been found when only the replay, the longest part, is left.
 
     Raises:
         ShapeError: The motion does not fit the robot, or has only one sample.
@@ -88,6 +90,8 @@ def audit(
     touch = clock.timed("touch", touch_of, case, rates)
     efforts = clock.timed("efforts", efforts_of, case, rates, touch)
     series = _check(case, rates, touch, efforts, clock, collisions)
+    if replay and before_replay is not None:
+        before_replay(rank_findings(series))
     played = clock.timed("replay", _replay, case, rates, touch, efforts) if replay else None
     series.append(_replay_series(case, played))
     return AuditResult(

@@ -54,16 +54,19 @@ def other_foot(robot: Robot, foot: str) -> str:
 
     Raises:
         UnknownNameError: There is no such link.
-        NotSupportedError: Its name does not name a side.
+        NotSupportedError: Neither its name nor its place tells its side.
     """
     if foot not in robot.link_names:
         raise one_of("link", foot, robot.link_names)
     other = side_pairs(robot.link_names)[foot]
-    if other == foot:
+    if other != foot:
+        return other
+    links = [item.link for item in feet] if len(feet := anatomy(robot).feet) == 2 else []
+    if foot not in links:
         raise NotSupportedError(
             f"the name of link `{foot}` does not name a side", next_step="name a left or right foot"
         )
-    return other
+    return links[1 - links.index(foot)]
 
 
 def foot_contacts(robot: Robot, foot: str) -> tuple[str, ...]:

@@ -117,3 +117,8 @@ def test_into_a_pipe_every_item_is_one_short_line(capsys, folder):
     assert [row.split("  ")[0] for row in rows] == [kind.title for kind in ITEMS.values()]
     assert all(line == line.rstrip() for line in lines)
     assert max(map(len, rows)) < 140
+
+
+def test_the_verdict_of_the_checks_is_printed_before_the_replay(capsys, folder):
+    status, out, _ = surefoot(capsys, "audit", str(folder))
+    assert (status, out.splitlines()[0]) == (0, "before the replay: passed")

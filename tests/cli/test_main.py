@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -38,6 +39,7 @@ def test_help_of_every_command_reads_well(capsys):
             assert parameter.name == "help" or getattr(parameter, "help", None), (
                 f"{command.name} {parameter.name}: no help"
             )
+            assert not re.search(r"\[[a-z/]", getattr(parameter, "help", "")), "the terminal takes it as a style"
 
 
 @pytest.mark.parametrize(

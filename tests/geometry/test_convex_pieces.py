@@ -159,3 +159,17 @@ def test_the_corners_that_are_kept_are_those_that_stick_out():
     few = cutting._few(flat)  # no hull of a flat set
     assert 4 <= len(few) <= 100
     assert few[:, 0].max() == flat[:, 0].max()
+
+
+def test_tiny_triangles_round_poles_do_not_stop_the_decimation():
+    """A star of five arms on a grid of longitudes and latitudes, open at its poles by a fraction of a millimetre."""
+    u, v = np.meshgrid(np.arange(300) * 2.0 * np.pi / 300, np.linspace(1e-3, np.pi - 1e-3, 120), indexing="ij")
+    r = 0.2 + 0.08 * np.sin(5.0 * u) * np.sin(v) ** 2
+    points = np.stack([r * np.sin(v) * np.cos(u), r * np.sin(v) * np.sin(u), 1.5 * r * np.cos(v)], axis=-1)
+    a = np.arange(u.size).reshape(u.shape)
+    a, d = a[:, :-1], a[:, 1:]
+    b, c = np.roll(a, -1, axis=0), np.roll(d, -1, axis=0)
+    faces = np.concatenate([np.stack(corners, axis=-1).reshape(-1, 3) for corners in ((a, b, c), (a, c, d))])
+    found = cutting._decimated(points.reshape(-1, 3), faces)
+    assert len(found[1]) <= 3000
+    assert cutting._farthest(points.reshape(-1, 3)[::50], *found) <= 0.005 * 0.6

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import SurefootError
+from surefoot.gait import other_foot
 from surefoot.robot import Robot, anatomy, load
 
 X, BACK = (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0)
@@ -46,7 +47,8 @@ def test_bipeds(name: str) -> None:
     np.testing.assert_array_equal(found.forward, forward)
     assert found.torso == torso
     assert {foot.side: foot.name for foot in found.feet}["left"] == left
-    assert len(found.feet) == 2
+    links = [foot.link for foot in found.feet]
+    assert links == [other_foot(robot, links[1]), other_foot(robot, links[0])]
     np.testing.assert_allclose(np.ptp(found.foot(left).sole, axis=0), size, atol=1e-3)
     assert anatomy(robot) is found
 
@@ -131,9 +133,11 @@ def test_sides_by_place_where_names_do_not_tell(tmp_path, toe, left) -> None:
     arms = "".join(arms.format(n=name, at=place, toe="0 0") for name, place in (("c", "0 -0.2"), ("d", "0 0.2")))
     legs = "".join(LEG.format(n=name, at=place, toe=toe) for name, place in zip("ab", AT, strict=True))
     (tmp_path / "r.urdf").write_text(f'<robot name="r">{BODY}{legs}{arms}</robot>')
-    found = anatomy(load(tmp_path / "r.urdf", base="floating"))
+    robot = load(tmp_path / "r.urdf", base="floating")
+    found = anatomy(robot)
     assert {foot.side: foot.link for foot in found.feet}["left"] == left
-    assert len(found.feet) == 2
+    links = [foot.link for foot in found.feet]
+    assert links == [other_foot(robot, links[1]), other_foot(robot, links[0])]
     assert found.torso == "body"
     assert found.hands == (("d_shank", "c_shank") if left == "a_shank" else ("c_shank", "d_shank"))
 
