@@ -67,7 +67,7 @@ def jump(
     height: float = 0.1,
     density: float = 1.0,
     friction: float | None = None,
-    shock: float | None = None,
+    shock: float | None = _SHOCK,
 ) -> Problem:
     """Jump on the spot: push off, fly, land, stand.
 
