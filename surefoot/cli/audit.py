@@ -163,15 +163,6 @@ def _print_first(findings: tuple[Finding, ...]) -> None:
     print(f"before the replay: {found}", flush=True)
 
 
-def _write_page(
-    path: Path, motion: Path, given: GivenMotion, robot: Robot, world: World | None, result: AuditResult
-) -> None:
-    from surefoot.report import audit_page
-
-    text = audit_page(str(motion), given.trajectory, robot, World() if world is None else world, result)
-    write_text(path, text)
-
-
 def _print(result: AuditResult, console: Console) -> None:
     """The verdict, the findings, the items, the replay and where the time went."""
     verdict = "[bold green]passed[/]" if result.passed else "[bold red]failed[/]"

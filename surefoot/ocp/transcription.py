@@ -189,13 +189,17 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
 
 
 def _acts(block: Block, kind: str) -> bool:
-    if block.use != "row":
-        return block.place == {"interval": "path", "impact": "impact", "end": "end"}[kind]
-    return block.place == {"impact": "impact"}.get(kind, block.place) and (kind == "end" or block.place != "end")
+    """Whether a block belongs to a kind of node; constraints on the path also hold at the end.
+
+    Cones of impacts act along the path, too: rows that are there twice, with which all motions were tried.
+    """
+    if block.use == "row" and (kind == "end" or block.name.startswith("cone ")):
+        return kind != "impact" or block.place == "impact"
+    return block.place == {"interval": "path", "impact": "impact", "end": "end"}[kind]
 
 
 def _is_present(bare: Structure, block: Block) -> bool:
-    """Whether a block finds what it needs at this kind of node; constraints on the path also hold at the end."""
+    """Whether a block finds what it needs at this kind of node."""
     alone = replace(bare, blocks=(replace(block, slack=False),))
     x, u, p, d = alone.sample()
     try:

@@ -1,7 +1,7 @@
 """Optimal-control problems of well-known motions."""
 
 from surefoot.ocp.motions.gait import StepFigures, step_figures, walk_on
-from surefoot.ocp.motions.leaps import bound, jump, squat
+from surefoot.ocp.motions.leaps import bound, jump, solve_leap, squat
 from surefoot.ocp.motions.overstep import DISTANCE, HEIGHT, Overstep, overstep, solve_overstep, step_sizes
 from surefoot.ocp.motions.receding import stand, trot
 from surefoot.ocp.motions.swingup import swingup
@@ -16,6 +16,7 @@ __all__ = [
     "bound",
     "jump",
     "overstep",
+    "solve_leap",
     "solve_overstep",
     "solve_walk",
     "squat",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,11 +13,21 @@ from surefoot.kinematics import com
 from surefoot.ocp import blocks
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.problem import Problem
+from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
+from surefoot.solvers.staged import Progress, SolverOptions
 
 _SHARE = 0.03  # m: border of the soles that does not carry
 _ROOM = 0.03  # distance from position limits, which a follower needs [rad]
-_SHOCK = 0.005  # of m √(g z): feet land at some 0.3 m/s
+_SHOCK = 0.01  # of m √(g z)
+_SINKS, _PITCH, _TILT = (
+    0.35,
+    0.4,
+    0.05,
+)  # how far the base of a bounding robot sinks (share of its height) and turns [rad]
+_NEAR = 0.01  # first barrier parameter of the second problem
+_UNLOADS = 2  # intervals in which feet are unloaded before they leave the ground
+_LANDING = "shock "
 _FAR = 10.0  # m: bound on the height of the centre of mass where it does not matter
 
 
@@ -52,7 +63,11 @@ def squat(
 
 
 def jump(
-    robot: Robot, height: float = 0.1, density: float = 1.0, friction: float | None = None, shock: float = _SHOCK
+    robot: Robot,
+    height: float = 0.1,
+    density: float = 1.0,
+    friction: float | None = None,
+    shock: float | None = _SHOCK,
 ) -> Problem:
     """Jump on the spot: push off, fly, land, stand.
 
@@ -61,7 +76,8 @@ def jump(
         height: How far the centre of mass rises between take-off and apex [m].
         density: Number of intervals as a multiple of the usual one, which makes them 25 ms long.
         friction: Of the ground; that of the soles if None.
-        shock: Largest normal impulse on a foot as it lands, share of m √(g z).
+        shock: Largest normal impulse on a foot as it lands, share of m √(g z); then feet are also unloaded before they
+            leave the ground. None: as large as friction and the robot allow.
     """
     gravity = float(np.linalg.norm(robot.tree.gravity))
     if gravity == 0.0:
@@ -81,7 +97,10 @@ def jump(
             f"clearance {name}", blocks.height_rows(surface), 0.0, phases=["flight"],
             key=("height", name, np.asarray(surface.corners).tobytes()),
         )  # fmt: skip
-    _land(problem, shock)
+        if shock is not None:
+            _leave(problem, name, 0)
+    if shock is not None:
+        _land(problem, shock)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
@@ -99,9 +118,13 @@ def bound(
         density: Number of intervals as a multiple of the usual one, which makes them 20 ms long.
         grip: Share of the friction that is used; the rest is for what the motion does not foresee.
         lift: How high feet rise in the air at least, share of the height of the centre of mass.
-        shock: As for `jump`.
+        shock: Largest normal impulse on a foot as it lands, share of m √(g z).
     """
     problem, feet = _standing(robot)
+    low = (1.0 - _SINKS) * float(robot.home[2])
+    problem.bound("z", low)
+    for name, most in (("pitch", _PITCH), ("roll", _TILT), ("yaw", _TILT)):
+        problem.bound(name, -most, most)
     if len(feet) != 4:
         raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
     height, step = float(_com(robot)[2]), 0.02 / density
@@ -124,11 +147,51 @@ def bound(
     q[0] += length
     problem.end(q)
     for name in feet:
+        _leave(problem, name, 1 if name in hind else 0)
         _rise(problem, name, ["flight"] if name in hind else ["hind push", "flight"], lift * height)
     _land(problem, shock)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
+
+
+def solve_leap(
+    problem: Problem, solver: str = "riccati", options: SolverOptions | None = None, progress: Progress | None = None
+) -> Solution:
+    """Solve for a jump or a bound: first with hard landings, then with soft ones if these are asked for.
+
+    Bodies are kept apart.
+
+    Args:
+        problem: Of `jump` or `bound`.
+        solver: As for `Problem.solve`.
+        options: As for `Problem.solve`.
+        progress: As for `Problem.solve`.
+    """
+    soft = {name: ends for name, ends in problem.bounds.items() if name.startswith(_LANDING)}
+    problem.bounds |= {name: (low, np.full_like(high, np.inf)) for name, (low, high) in soft.items()}
+    solve = problem.solve_apart if problem.robot.collisions else problem.solve
+    hard = solve(solver, options, progress)
+    problem.bounds |= soft
+    if not hard.success or not soft:
+        return hard
+    return solve(solver, replace(options or SolverOptions(), barrier=_NEAR), progress, hard)
+
+
+def _leave(problem: Problem, foot: str, phase: int) -> None:
+    """The foot is unloaded within the last intervals of a phase."""
+    spec, robot = problem.phases[phase], problem.robot
+    end = sum(item.duration[1] for item in problem.phases[: phase + 1])
+    step, weight = spec.duration[1] / spec.intervals, robot.mass * float(np.linalg.norm(robot.tree.gravity))
+
+    def most(t: float) -> list[float]:
+        left = (end - t) / step
+        return [left / len(spec.contacts) if left < _UNLOADS + 0.5 else _FAR]
+
+    problem.constrain(
+        f"unload {foot}", lambda node, most: node.wrenches[foot][2:3] / weight - most, upper=0.0, reference=most,
+        phases=[spec.name], key=("load", foot),
+    )  # fmt: skip
 
 
 def _land(problem: Problem, shock: float) -> None:
@@ -137,7 +200,7 @@ def _land(problem: Problem, shock: float) -> None:
     scale = robot.mass * float(np.sqrt(np.linalg.norm(robot.tree.gravity) * _com(robot)[2]))
     for foot in robot.contacts:
         problem.constrain(
-            f"shock {foot}", lambda node, foot=foot: node.wrenches[foot][2:3] / scale, upper=shock, at="impact",
+            f"{_LANDING}{foot}", lambda node, foot=foot: node.wrenches[foot][2:3] / scale, upper=shock, at="impact",
             phases=["land"], key=("shock", foot, scale),
         )  # fmt: skip
 

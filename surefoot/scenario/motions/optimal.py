@@ -88,7 +88,9 @@ def _solved(table: MotionTable, robot: Robot, options: SolverOptions) -> Solutio
     if table.kind == "ocp_walk":
         return problems.solve_walk(robot, solver=solver, options=options, **_walk_arguments(table))
     problem = problem_of(table, robot)
-    apart = table.kind in ("squat_fast", "jump", "bound") and bool(robot.collisions)
+    if table.kind in ("jump", "bound"):
+        return problems.solve_leap(problem, solver, options)
+    apart = table.kind == "squat_fast" and bool(robot.collisions)
     return (problem.solve_apart if apart else problem.solve)(solver, options)
 
 
