@@ -17,6 +17,8 @@ from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.planning.space import StanceModel
 
+_ACROSS = 0.01  # how willingly a hand pushes across, beside downwards: on a thin rail it would slide off
+
 
 def static_torques(model: StanceModel, q: Array, feet: Array, shares: Array) -> tuple[Array, Array]:
     """Joint torques (n, nu) that hold the robot still on some of its feet [N m], and forces and moments on them.
@@ -38,7 +40,8 @@ def static_torques(model: StanceModel, q: Array, feet: Array, shares: Array) -> 
     torques = np.array(kernels.rnea(q, none, none))
     owner = np.repeat(np.arange(len(model.soles)), [len(sole) for sole in model.soles])
     points = feet[:, owner] + np.concatenate(model.soles)
-    willing = (shares * model.shares / np.bincount(owner))[:, owner]
+    willing = np.repeat((shares * model.shares / np.bincount(owner))[:, owner, None], 3, axis=2)
+    willing[:, ~np.isin(owner, model.feet), :2] *= _ACROSS
     forces = shared_forces(points, np.asarray(kernels.com(q)), willing, -robot.mass * model.world.gravity)
     surfaces = [robot.contacts[name] for name in model.chart.names]
     frames = np.asarray(kernels.frames(q, [surface.frame for surface in surfaces]))
@@ -60,7 +63,7 @@ def shared_forces(feet: Array, com: Array, shares: Array, load: Array) -> Array:
     Args:
         feet: (n, L, 3) where they touch [m].
         com: (n, 3) centre of mass [m].
-        shares: (n, L) how willingly each foot carries, 0…1.
+        shares: (n, L) or (n, L, 3) how willingly each foot carries, 0…1; along the axes of the world.
         load: (3,) what is to be carried, upwards [N].
     """
     n, legs, _ = feet.shape
@@ -71,7 +74,8 @@ def shared_forces(feet: Array, com: Array, shares: Array, load: Array) -> Array:
     grasp[:, 3, :, 1], grasp[:, 3, :, 2] = -z, y
     grasp[:, 4, :, 0], grasp[:, 4, :, 2] = z, -x
     grasp[:, 5, :, 0], grasp[:, 5, :, 1] = -y, x
-    weighted = (grasp * shares[:, None, :, None]).reshape(n, 6, 3 * legs)
+    weights = shares[..., None] if shares.ndim == 2 else shares
+    weighted = (grasp * weights[:, None]).reshape(n, 6, 3 * legs)
     square = weighted @ np.swapaxes(grasp.reshape(n, 6, 3 * legs), 1, 2)
     wanted = np.broadcast_to(np.concatenate([load, np.zeros(3)]), (n, 6))[..., None]
     out: Array = (np.swapaxes(weighted, 1, 2) @ np.linalg.solve(square, wanted)).reshape(n, legs, 3)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 
 from surefoot import ops
@@ -16,7 +19,8 @@ from surefoot.robot import Robot, anatomy, placement
 __all__ = ["WholeBodyFollower"]
 
 _GRID = 0.002  # [s] of the reference
-_HAND_GAINS, _HAND_DAMPING = (200.0, 28.0), 30.0  # in the air; of one that holds on [1/s²], [1/s]
+_HAND_GAINS, _HOLD_GAINS = (200.0, 28.0), (60.0, 30.0)  # of hands in the air, and of those that hold on [1/s²], [1/s]
+_HAND_FRICTION = 0.2  # that is used at most: on a rail, the normal turns with each millimetre that a ball goes aside
 _COM_GAINS, _POSTURE_GAINS = (60.0, 60.0, 100.0), (100.0, 20.0)
 
 
@@ -41,9 +45,10 @@ class WholeBodyFollower:
                 "whole-body control needs to know when contacts hold",
                 next_step="give the trajectory a contact schedule",
             )
-        self.robot, self.trajectory = robot, trajectory.with_velocities()
         own = {name for foot in anatomy(robot).feet for name in foot.contacts}
         hands = [name for name in trajectory.schedule.names if name not in own]
+        robot = _held_at_centres(robot, hands)
+        self.robot, self.trajectory = robot, trajectory.with_velocities()
         self.body = LeggedBody(robot, np.array(trajectory.q[0]), hands=hands)
         self._names = [*(name for foot in self.body.feet for name in foot.contacts), *hands]
         turns = [task.name for task in self.body.problem.rows.tasks if task.name.startswith("turn ")]
@@ -127,7 +132,7 @@ class WholeBodyFollower:
             handle.carries = name in carrying
             if handle.carries and (before is None or name not in before):
                 handle.put(placement(places[self._names.index(name)][:3, 3], stance.spots[name].pose[:3, :3]))
-                handle.set_gains(0.0, _HAND_DAMPING)
+                handle.set_gains(*_HOLD_GAINS)
                 handle.set_rates(0.0, 0.0)
             elif not handle.carries:
                 handle.set_gains(*_HAND_GAINS)
@@ -167,3 +172,13 @@ class WholeBodyFollower:
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.body.solver_time
+
+
+def _held_at_centres(robot: Robot, hands: Sequence[str]) -> Robot:
+    """A robot whose hands are held at the centres of their balls, where normal forces pass however a hand is turned."""
+    contacts = dict(robot.contacts)
+    for name in hands:
+        surface = contacts[name]
+        centre = surface.placement @ placement((0.0, 0.0, surface.radius))
+        contacts[name] = replace(surface, placement=centre, radius=0.0, friction=min(surface.friction, _HAND_FRICTION))
+    return robot.replace(contacts=contacts) if hands else robot

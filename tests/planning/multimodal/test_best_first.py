@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import surefoot as sf
-from surefoot.geometry import Box
+from surefoot.geometry import Box, Capsule
 from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
-from surefoot.planning import Limits, StancePlanner, audit_plan, plan_trajectory
+from surefoot.planning import Limits, Margins, Sampling, StancePlanner, audit_plan, plan_trajectory
 from surefoot.robot import placement
+
+RAIL_MARGINS = Margins(clearance=0.004, balance=0.03, limits=0.03, swing_height=0.02, resolution=0.02)
 
 
 def test_a_short_way_is_planned_and_audited_and_repeats_bit_by_bit() -> None:
@@ -57,3 +60,36 @@ def test_a_goal_in_a_wall_and_a_gap_beyond_reach_end_within_their_budget() -> No
         ended = np.linalg.norm(plan.graph.feet(plan.moves[-1].after) - plan.graph.feet(plan.goal), axis=1).sum()
         began = np.linalg.norm(plan.graph.feet(plan.start) - plan.graph.feet(plan.goal), axis=1).sum()
         assert ended < began
+
+
+def rail_world(with_rail: bool) -> World:
+    along = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
+    rail = Obstacle("rail", Capsule(0.025, 1.4), placement((0.4, 0.383, 0.668), along), 0.8, touchable=True)
+    ground = GroundPlane(), GroundBox((1.0, 1.0, 0.1), placement((0.75, 0.0, 0.05)))
+    return World(ground=ground, obstacles=(rail,) if with_rail else ())
+
+
+def test_without_a_rail_a_humanoid_lifts_no_foot_under_a_wide_margin() -> None:
+    robot = sf.load("g1:hands")
+    planner = StancePlanner(robot, rail_world(False), RAIL_MARGINS, Sampling(edge=0.01, bases=200))
+    plan = planner.plan(np.array(robot.home), (0.6, 0.0, 0.0), seed=0)
+    assert not plan.solved
+    assert "balance" in plan.reason
+    assert len(plan.explored) == 1
+
+
+@pytest.mark.slow
+def test_with_a_rail_it_climbs_a_step_and_lets_go() -> None:
+    robot = sf.load("g1:hands")
+    planner = StancePlanner(robot, rail_world(True), RAIL_MARGINS, Sampling(edge=0.01, bases=400))
+    plan = planner.plan(np.array(robot.home), (0.6, 0.0, 0.0), seed=0)
+    assert plan.solved, plan.reason
+    audit = audit_plan(plan)
+    assert audit.passed, audit
+    assert audit.balance >= 0.03
+    for segment in plan.segments:  # whenever a foot swings, a hand holds on
+        if segment.swings is not None and segment.swings in planner.model.feet:
+            assert max(segment.stance[2:]) >= 0
+    assert plan.goal[2:] == (-1, -1)
+    again = planner.follow(plan.sequence(), seed=0)
+    assert again.solved, again.reason
