@@ -6,6 +6,7 @@ import re
 import sys
 import types
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from surefoot.motion import Trajectory
 from surefoot.robot import zoo
 from surefoot.scenario import run_scenario
 from surefoot.studio import show
+from surefoot.studio.scene import Stage
 from surefoot.studio.show import Shown
 
 
@@ -94,3 +96,12 @@ def test_view_is_a_function_whatever_was_imported_before():
     from surefoot.studio import live_view
 
     assert surefoot.view is live_view.view
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "narrow"), [(390, 844, True), (1170, 2532, True), (2400, 1400, False), (1536, 2048, False)]
+)
+def test_phones_are_told_by_their_shape_whatever_their_pixels(width, height, narrow):
+    stage = object.__new__(Stage)
+    stage._client = SimpleNamespace(camera=SimpleNamespace(image_width=width, image_height=height))
+    assert stage.is_narrow == narrow

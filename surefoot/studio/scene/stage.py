@@ -15,6 +15,7 @@ from surefoot.studio.scene.poses import wxyz_of
 
 _SIDE = np.array([0.86, -1.0, 0.42])
 """Where the camera stands, seen from the robot: in front of it, on its right, a little above."""
+_NARROW = 0.65  # width over height of windows that only phones have
 _TALL = 0.5
 """Width over height of the scene of a phone."""
 
@@ -169,8 +170,9 @@ class Stage:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the tab is that of a phone."""
-        return 0 < self._client.camera.image_width < 600
+        """Whether the tab is that of a phone, whose screen may have several pixels for each of the page's."""
+        camera = self._client.camera
+        return 0 < camera.image_width < max(600, _NARROW * camera.image_height)
 
     def _bounds(self) -> tuple[Array, Array]:
         """Corners of a box around the joints and the robot's shapes, roughly."""
