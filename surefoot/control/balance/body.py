@@ -39,6 +39,7 @@ class BalancedBody(LeggedBody):
         settings: Margins of the whole-body problem.
         hands: Contact surfaces of hands; they are switched off until they are led.
         output: See `LeggedBody`.
+        steps: Whether feet swing quickly; their soles are then turned as ankles allow, after the centre of mass.
     """
 
     clearance = ClearanceSettings(braking=15.0)  # legs that catch the robot stop quickly
@@ -51,11 +52,15 @@ class BalancedBody(LeggedBody):
         settings: WholeBodySettings | None = None,
         hands: Sequence[str] = (),
         output: OutputKind = "torque",
+        steps: bool = False,
     ) -> None:
+        self._steps = steps
         super().__init__(robot, q0, further=further, settings=settings, hands=hands, output=output)
         self._postures = [self[task.name] for task in self.problem.rows.tasks if isinstance(task, Posture)]
         for handle in self._postures:
             handle.set_gains(*_LIMB_GAINS)
+        self.may_tip = False
+        """Whether soles may turn over their edges when their legs are at their limits."""
         self._aside, self._roomed = np.zeros(len(self._turning[0])), np.inf
         for name in self.hands:
             self.rest_hand(name)
@@ -69,7 +74,7 @@ class BalancedBody(LeggedBody):
         height = float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(self._q0))[2])
         spin = AngularMomentum(weight=_SPIN_WEIGHT / (robot.mass * height) ** 2)
         postures = [task for task in rest if isinstance(task, Posture)]
-        soles = [task for task in rest if task.name.startswith("sole ")]
+        soles = [task for task in rest if self._steps and task.name.startswith("sole ")]
         levels: list[list[Task]] = [[], [*limbs], [CenterOfMass(), spin], [*further, *soles], [*turns, *postures]]
         return [level for k, level in enumerate(levels) if level or k == 0]
 
@@ -104,12 +109,12 @@ class BalancedBody(LeggedBody):
     def command(self, t: float, q: Array, v: Array) -> Command:
         """See `LeggedBody`; limbs that are not used move out of the way of others that come near.
 
-        A leg at its limits, such as a stiff ankle of a robot that leans far, turns its sole about the centre of
-        pressure instead of holding the whole robot back.
+        If it `may_tip`, a leg at its limits, such as the ankle of a robot that leans far, turns its sole over an edge
+        instead of holding the whole robot back.
         """
         self._make_room(t)
         for foot, leg in zip(self.feet, self.legs, strict=True):
-            at_limit = leg.stop(q, v)
+            at_limit = self.may_tip and leg.stop(q, v)
             for name in foot.contacts:
                 self.problem.contact(name).pivot = self._edge(name) if at_limit else None
         return super().command(t, q, v)

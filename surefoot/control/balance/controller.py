@@ -80,6 +80,8 @@ class BalanceController:
         body: Margins of the whole-body problem.
     """
 
+    _steps = False
+
     def __init__(
         self,
         robot: Robot,
@@ -95,7 +97,7 @@ class BalanceController:
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
-        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, self.settings.output)
+        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, self.settings.output, self._steps)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -263,8 +265,7 @@ class BalanceController:
         """
         yaw = self.footing.frame[3]
         turn, momentum = (turned(x, -yaw) for x in self.body.trunk_turn())
-        inertia = self.body.trunk_inertia
-        kp = self.settings.trunk_stiffness
+        inertia, kp = self.body.trunk_inertia, self.settings.trunk_stiffness
         kd = 2.0 * sqrt(kp)
         rate = momentum / inertia
         upright = -kp * turn - kd * rate

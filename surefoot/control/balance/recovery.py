@@ -45,6 +45,8 @@ class StepRecovery(BalanceController):
         q0: (nq,) posture in which it begins; home if omitted.
     """
 
+    _steps = True
+
     def __init__(
         self,
         robot: Robot,
@@ -80,6 +82,7 @@ class StepRecovery(BalanceController):
         self._since += dt
         if self.steps or self._step is not None:
             self._lower(dt, poses)
+        self.body.may_tip = self._step is not None or (bool(self.steps) and self._since < _AFTER)
         if self._step is None:
             step = None if self._t is None else self._needed_step(t, dcm, poses)
             if step is None:

@@ -55,8 +55,7 @@ class LeggedBody:
         output: What the drives are told; "admittance" needs force sensors.
     """
 
-    clearance = ClearanceSettings()
-    """How links keep apart."""
+    clearance = ClearanceSettings()  # how links keep apart
 
     def __init__(
         self,
@@ -99,8 +98,7 @@ class LeggedBody:
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
-        self.wrenches: dict[str, Array] = {}
-        """(6,) by contact, of the last solution."""
+        self.wrenches: dict[str, Array] = {}  # (6,) by contact, of the last solution
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
 
