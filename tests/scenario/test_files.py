@@ -48,7 +48,6 @@ LONG = {
     "mpc-stand",
     "mpc-trot",
     "mpc-centroidal",
-    "humanoid-rail",
 }  # plan for seconds before they begin; each has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
