@@ -130,7 +130,7 @@ def hand_holds(world: World, pitch: float, friction: float) -> Footholds:
         mu.append(np.full(int(open_.sum()), slip))
         first = len(world.obstacles) + len(world.objects)
         pieces.append(np.full(int(open_.sum()), number - first, dtype=np.int64))
-    return Footholds(*(np.concatenate(part) for part in (points, normals, mu, pieces)))
+    return Footholds(np.concatenate(points), np.concatenate(normals), np.concatenate(mu), np.concatenate(pieces))
 
 
 def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Array:

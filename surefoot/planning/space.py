@@ -105,15 +105,17 @@ class StanceModel:
         self.least_height = self.margins.height * float(com[2] - (home[8::3] - self.radii).min())
         self.shares = np.ones(len(surfaces))
         for k in np.setdiff1d(np.arange(len(surfaces)), self.feet):
-            self.shares[k] = min(_MOST_ON_HAND, _HAND_EFFORT * self._strength(surfaces[k]))
+            self.shares[k] = min(_MOST_ON_HAND, _HAND_EFFORT * self._strength(surfaces[k], home[6 + 3 * k : 9 + 3 * k]))
 
-    def _strength(self, surface: ContactSurface) -> float:
-        """The share of the weight that the drives of a limb can carry at home, beside their own."""
+    def _strength(self, surface: ContactSurface, place: Array) -> float:
+        """The share of the weight that the drives of a limb can carry at home at its held place, beside their own."""
         kernels, q = compile_robot(self.robot), np.array(self.robot.home)[None]
         none = np.zeros((1, self.robot.nv))
         own = np.abs(np.asarray(kernels.rnea(q, none, none))[0, self.robot.driven])
-        J = np.asarray(kernels.jacobian(q, surface.frame))[0, :3]
-        load = np.abs(-self.robot.mass * self.world.gravity @ J)[self.robot.driven]
+        J = np.asarray(kernels.jacobian(q, surface.frame))[0]
+        weight = -self.robot.mass * self.world.gravity
+        arm = place - np.asarray(kernels.frames(q, [surface.frame]))[0, 0, :3, 3]
+        load = np.abs(np.concatenate([weight, np.cross(arm, weight)]) @ J)[self.robot.driven]
         return float(np.min((self.torque_limits - own)[load > 1e-9] / load[load > 1e-9]))
 
     def build(self) -> None:
@@ -191,9 +193,10 @@ class Mode:
             carries: (L,) which of them must carry the robot.
             spots: For each leg (k, 3).
         """
-        rows = np.concatenate([np.full(len(sole), k) for k, sole in enumerate(model.soles) if carries[k]] or [[]])
-        rows = rows.astype(np.int64)
-        points = footholds.points[rows] + np.concatenate([x for x, c in zip(model.soles, carries, strict=True) if c])
+        owner = np.repeat(np.arange(len(model.soles)), [len(sole) for sole in model.soles])
+        loaded = carries[owner]
+        rows, corners = owner[loaded], np.concatenate(model.soles)[loaded]
+        points = footholds.points[rows] + corners
         mu = np.minimum(footholds.friction, model.friction)[rows]
         region = support_region(points, footholds.normals[rows], mu, shares=model.shares[rows])
         return cls(model, feet, held, carries, footholds, spots, region, model.statistics)
