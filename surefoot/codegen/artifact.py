@@ -173,7 +173,8 @@ def _key(recipe: Recipe, build: Build) -> str:
     digest = identity_of(*recipe.depends) if recipe.depends else None
     if digest is None:
         return _key_of_program(recipe, build)
-    short = cache.key("surefoot.key", recipe.name, str(build), *_machine(), cache.package_version(), digest)
+    inputs = repr((recipe.inputs, recipe.input_shapes, recipe.emit.__qualname__))
+    short = cache.key("surefoot.key", recipe.name, str(build), *_machine(), cache.package_version(), inputs, digest)
     known = cache.load(short)
     if known is not None:
         return known.decode("ascii")

@@ -229,7 +229,10 @@ def _other_motion(M: Array, weight: Array, rows: Array, mu: Array, sides: int) -
     found = milp(cost, constraints=rules, bounds=Bounds(lower, upper), integrality=whole)
     if found.x is None:
         return None
-    a = np.array(found.x[:6])
+    fixed = whole == 1  # switches are whole up to a tolerance, through which forces leak: once more, as an LP
+    lower[fixed] = upper[fixed] = np.round(found.x[fixed])
+    exact = milp(cost, constraints=rules, bounds=Bounds(lower, upper))
+    a = np.array((found if exact.x is None else exact).x[:6])
     return a if a @ weight > _RESTS else None
 
 

@@ -53,8 +53,9 @@ def test_a_program_is_not_traced_again(tmp_path, monkeypatch):
         raise AssertionError("traced again")
 
     recipe = kernel.recipe
-    fresh, changed = replace(recipe, trace=refuse), replace(recipe, trace=refuse, depends=(1,))
+    fresh = replace(recipe, trace=refuse)
     assert make(fresh, Build(1, 64)).code == make(recipe, Build(1, 64)).code
-    with pytest.raises(AssertionError, match="traced again"):
-        make(changed, Build(1, 64))
+    for changed in (replace(fresh, depends=(1,)), replace(fresh, input_shapes=((7,),)), replace(fresh, inputs=("x",))):
+        with pytest.raises(AssertionError, match="traced again"):
+            make(changed, Build(1, 64))
     np.testing.assert_array_equal(expected, com(robot.tree, q))

@@ -8,13 +8,13 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.errors import one_of
-from surefoot.gait import StepLimits
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
 from surefoot.motion.world import GroundLaw, Pivot, blocks
 from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
+from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
 __all__ = ["build_ground", "build_world", "missing_ground"]
@@ -34,7 +34,7 @@ def build_world(table: WorldTable, robot: Robot, seed: int = 0) -> World:
         seed: Of blocks without their own.
     """
     with blaming("world", "unit"):
-        scale = StepLimits.of(robot).leg if table.unit == "leg" else 1.0
+        scale = imported("surefoot.gait:StepLimits").of(robot).leg if table.unit == "leg" else 1.0
     with blaming("world", "ground"):
         pieces = build_ground(table.ground, robot, scale, seed)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:

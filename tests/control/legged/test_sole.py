@@ -56,6 +56,6 @@ def test_a_leg_is_stopped_at_its_limits_and_on_the_way_to_them(robot):
 
 def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
     """A leg with five joints: on two flat soles it cannot shift its weight."""
-    monkeypatch.setattr("surefoot.control.legged.legs._leg_bodies", lambda robot, foot: list(range(1, 6)))
+    monkeypatch.setattr("surefoot.control.legged.legs.leg_bodies", lambda robot, foot: list(range(1, 6)))
     with pytest.raises(NotSupportedError, match="5 joints"):
         require_flat_feet(robot, anatomy(robot))
