@@ -109,6 +109,7 @@ def test_straight_legs_are_bent_and_the_robot_stands_on_the_same_soles():
         np.testing.assert_allclose(corners[:, :2], robot.contact_corners(robot.home)[name][:, :2], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_run_that_balances_begins_on_bent_legs_unless_told_otherwise():
     given = read_scenario("stand")
     for home, is_bent in (("usual", True), ("own", False)):
