@@ -71,7 +71,7 @@ def test_wrong_words_are_told(run, tmp_path):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("renderer", ["auto", "mujoco"])
+@pytest.mark.parametrize("renderer", [pytest.param("auto", marks=pytest.mark.slow), "mujoco"])
 def test_a_run_is_filmed(run, tmp_path, capsys, renderer):
     assert BROWSER
     options = ExportOptions(fps=3.0, size="160x120", camera="left", plain=True, renderer=renderer)

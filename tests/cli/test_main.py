@@ -91,12 +91,12 @@ def test_check_tells_warnings_in_its_verdict_and_units_in_its_tables(capsys, tmp
 
 def test_check_as_json_and_as_page(capsys, tmp_path):
     page = tmp_path / "page.html"
-    status, out, _ = surefoot(capsys, "check", "anymal", "--json", "--html", str(page))
+    status, out, _ = surefoot(capsys, "check", "hexapod", "--json", "--html", str(page))
     assert status == 0
     data = json.loads(out[: out.rindex("}") + 1])
     assert data["sound"]
-    assert (data["nq"], data["nv"], data["nu"]) == (19, 18, 12)
-    assert len(data["contacts"]) == 4
+    assert (data["nq"], data["nv"], data["nu"]) == (25, 24, 18)
+    assert len(data["contacts"]) == 6
     assert "<svg" in page.read_text(encoding="utf-8")
 
 
@@ -253,7 +253,7 @@ def test_a_reader_that_goes_away_is_no_verdict(words):
     assert process.wait(timeout=60) == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_stopped_run_keeps_what_it_has(tmp_path, number):
     words = [
         "run",

@@ -22,10 +22,9 @@ NOT_READ = {"cassie"}  # Pinocchio does not read its file
 SINGULAR = {"romeo", "bravo7_gripper", "falcon_bravo7_gripper", "bluevolta_bravo7_gripper"}  # massless fingers
 NINE = [
     "biped",
-    "anymal",
     "ur5",
     "all kinds",
-    *(pytest.param(name, marks=pytest.mark.slow) for name in ("talos", "panda", "hexapod", "coil:8", "g1")),
+    *(pytest.param(name, marks=pytest.mark.slow) for name in ("anymal", "talos", "panda", "hexapod", "coil:8", "g1")),
 ]
 LONG = ["aba_derivatives", "joint_torque_regressor", "minverse"]  # to compile, for robots with many joints
 SHORT = ["rnea", "rnea external", "aba", "crba", "placements", "com_motion", "energy"]
@@ -193,7 +192,7 @@ def test_nine_robots(name):
     check_frame(kernels, given, kernels.robot.frame_names[-1], [REFERENCES[len(name) % 3]])
 
 
-@pytest.mark.parametrize("name", ["panda", "all kinds"])
+@pytest.mark.parametrize("name", [pytest.param("panda", marks=pytest.mark.slow), "all kinds"])
 def test_single_states_have_the_same_bits(name):
     given, expected = expected_of(name, 100)
     check_single(compile_robot(robot_named(name)), given, SHORT if name == "all kinds" else expected)

@@ -68,6 +68,7 @@ def test_rate_of_momentum_is_that_of_inverse_dynamics(solo: Robot) -> None:
     np.testing.assert_allclose(in_world, missing, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_momentum_of_a_solution_is_pinocchios(solo: Robot) -> None:
     solution, data = _solved(solo, CENTROIDAL, 20), solo.model.createData()
     sizes, n, q = solution.transcription.program.sizes, solo.nv, solution.nodes["q"]
@@ -78,6 +79,7 @@ def test_momentum_of_a_solution_is_pinocchios(solo: Robot) -> None:
     assert np.abs(after).max() > 1e-4  # it moves
 
 
+@pytest.mark.slow
 def test_whole_body_dynamics_hold_as_steps_become_short(solo: Robot) -> None:
     """What inverse dynamics of the motion asks of the base vanishes with the step length (Pinocchio)."""
     worst = []

@@ -78,6 +78,7 @@ def test_least_squares_is_linear_quadratic_regulation() -> None:
     np.testing.assert_allclose(solution.nodes["tau"][0], -K @ [0.5, 0.0], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_swing_up_with_three_formulations() -> None:
     """Forward dynamics, IdOP and direct inverse dynamics find one optimum; the file restarts a solve."""
     robot = load("cartpole:bearing")

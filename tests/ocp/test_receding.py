@@ -67,6 +67,7 @@ def test_gains_are_derivatives_of_the_optimal_control(tape: Tape) -> None:
         np.testing.assert_allclose(K @ direction, expected, atol=2e-4 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 def test_a_tape_repeats_and_new_contacts_arrive(solo: Robot) -> None:
     tape = Tape(motions.trot(solo, step=0.04), 4, "first pair", gauss_newton=True)
     last = tape.period

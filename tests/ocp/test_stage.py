@@ -20,9 +20,9 @@ from surefoot.robot import load
 
 FORMULATIONS = [
     Formulation("forward", "rk4", "plc"),
-    Formulation("idop", "rk4", "plci"),
+    pytest.param(Formulation("idop", "rk4", "plci"), marks=pytest.mark.slow),
     Formulation("forward", "semi_implicit"),
-    Formulation("forward", "hermite_simpson", "plc"),
+    pytest.param(Formulation("forward", "hermite_simpson", "plc"), marks=pytest.mark.slow),
     Formulation("inverse", "semi_implicit"),
     Formulation("inverse", "radau"),
 ]

@@ -22,7 +22,7 @@ def test_forces_balance_the_load_and_feet_without_share_carry_nothing(rng: np.ra
     np.testing.assert_array_equal(forces[:, 2], 0.0)
 
 
-@pytest.mark.parametrize("name", ["hexapod", "anymal"])
+@pytest.mark.parametrize("name", ["hexapod", pytest.param("anymal", marks=pytest.mark.slow)])
 def test_torques_hold_the_robot_still(name: str) -> None:
     """With the torques and the forces, the acceleration by Pinocchio's ABA is zero."""
     robot = sf.load(name)

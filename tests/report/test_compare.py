@@ -276,6 +276,7 @@ def test_values_are_short_texts():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_the_page_works_in_a_browser(runs, tmp_path):
     from surefoot.report.video.browser import open_browser

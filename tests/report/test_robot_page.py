@@ -45,7 +45,7 @@ def test_the_figure_joins_parents_and_children() -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("width", [390, pytest.param(1100, marks=pytest.mark.slow)])
 def test_it_fits_the_window_and_raises_no_errors(opened, width) -> None:
     page = opened(robot_page(inspect_robot("g1")), width, ready=False)
     assert page.problems == []

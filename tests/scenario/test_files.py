@@ -54,6 +54,13 @@ LONG = {
     "balance-board",
     "impact-accommodation",
     "compliant-reflex",
+    "hexapod-rubble",
+    "hexapod-step",
+    "hexapod-gap",
+    "hexapod-slope",
+    "quadruped-stones",
+    "reach-wbc",
+    "step-recovery",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

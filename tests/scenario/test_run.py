@@ -80,11 +80,11 @@ def run_elsewhere(tmp_path, out, *words):
 
 def test_same_seed_same_bits_in_two_processes_and_from_the_resolved_file(tmp_path):
     extra = [*AUDITED, "simulation.initial_spread=0.01"]
-    options = ["--robot", "anymal", *(word for text in extra for word in ("--set", text))]
+    options = ["--robot", "hexapod", *(word for text in extra for word in ("--set", text))]
     first = run_elsewhere(tmp_path, "a", "stand-pd", "--seed", "7", *options)
-    again = run_scenario("stand-pd", "anymal", out=tmp_path / "b", seed=7, overrides=extra).path
+    again = run_scenario("stand-pd", "hexapod", out=tmp_path / "b", seed=7, overrides=extra).path
     resolved = run_elsewhere(tmp_path, "c", str(first / "scenario.toml"))
-    other = run_scenario("stand-pd", "anymal", out=tmp_path / "d", seed=8, overrides=extra).path
+    other = run_scenario("stand-pd", "hexapod", out=tmp_path / "d", seed=8, overrides=extra).path
     assert same(first, again) >= REPEATED
     assert same(first, resolved) >= REPEATED | {"scenario.toml"}
     assert not same(first, other) & {"log.parquet", "trajectory.npz", "metrics.json"}

@@ -95,10 +95,8 @@ def gap(robot: Robot, a, b) -> float:
     return float(np.abs(pin.difference(robot.model, np.array(a), np.array(b))).max())
 
 
-@pytest.mark.parametrize(
-    ("rotors", "hold"),
-    [(False, 4), pytest.param(False, 1, marks=pytest.mark.slow), pytest.param(True, 1, marks=pytest.mark.slow)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("rotors", "hold"), [(False, 4), (False, 1), (True, 1)])
 def test_talos_flies_alike_for_a_second(rotors, hold):
     """With and without armature; the torques are held for some steps."""
     robot, dt = with_armature(robot_named("talos")) if rotors else robot_named("talos"), 5e-4

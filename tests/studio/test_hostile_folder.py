@@ -52,6 +52,7 @@ def see(page, text: str) -> None:
     page.get_by_text(text).first.wait_for(state="attached")
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_names_and_files_of_a_folder_run_nothing_in_the_studio(folder, page):
     sign = make_folder(folder)

@@ -137,6 +137,7 @@ def test_each_tab_has_its_own_robot(open_tab, studio):
     first.get_by_text("floating base").first.wait_for(state="attached")
 
 
+@pytest.mark.slow
 def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio, browser):
     first, second = open_tab(), open_tab()
     mine = tab_of(studio, -2)

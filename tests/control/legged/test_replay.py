@@ -32,7 +32,7 @@ def _shift(robot: Robot, way: float) -> Trajectory:
     return Trajectory.of(robot, time, q, schedule=ContactSchedule.of([Stance(spots)], [0.0, 0.6]))
 
 
-@pytest.mark.parametrize("way", [0.0, 0.02])
+@pytest.mark.parametrize("way", [pytest.param(0.0, marks=pytest.mark.slow), 0.02])
 def test_a_shift_of_the_weight_is_followed(robot: Robot, way: float) -> None:
     motion = _shift(robot, way)
     simulation = Simulation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import surefoot as sf
 from surefoot.geometry import Box
@@ -61,6 +62,7 @@ def test_a_goal_in_a_wall_and_a_gap_beyond_reach_end_within_their_budget() -> No
         assert ended < began
 
 
+@pytest.mark.slow
 def test_without_a_rail_a_humanoid_lifts_no_foot_under_a_wide_margin() -> None:
     robot = sf.load("g1:hands")
     world = World(ground=(GroundPlane(), GroundBox((1.0, 1.0, 0.1), placement((0.75, 0.0, 0.05)))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,8 +70,8 @@ def test_files_that_contradict_themselves_are_refused(sequence: StanceSequence, 
 
 
 def test_another_robot_is_refused(sequence: StanceSequence) -> None:
-    with pytest.raises(NotSupportedError, match="hexapod"):
-        StancePlanner(sf.load("solo12"), World()).follow(sequence)
+    with pytest.raises(NotSupportedError, match="solo12"):
+        StancePlanner(sf.load("hexapod"), World()).follow(replace(sequence, robot="solo12", legs=tuple("abcdef")))
 
 
 def test_roadmaps_of_stances_find_a_way_that_passes_the_audit() -> None:

@@ -68,16 +68,19 @@ def test_physics_follows_the_plan_to_the_fruit_and_past_the_stems(run):
             assert gap > run.metrics["gap_run_m"]
 
 
+@pytest.mark.slow
 def test_the_obstacles_of_the_world_are_in_physics(run):
     assert [item.name for item in run.simulation.world.obstacles] == ["mast", "right stem", "left stem"]
 
 
+@pytest.mark.slow
 def test_the_motion_begins_and_ends_at_rest_without_jumps(run):
     trajectory = run.simulation.controller.trajectory
     assert np.abs(np.diff(trajectory.v[[0, 1, -2, -1]], axis=0)[[0, 2]]).max() < 0.02
     assert np.abs(trajectory.a).max() < 1.0
 
 
+@pytest.mark.slow
 def test_curves_are_sampled_at_the_times_of_the_trajectory(run):
     plan = run.simulation.controller.plan
     assert [curve.unit for curve in plan.curves] == ["rad²/s²", "mm", "m"]

@@ -94,6 +94,7 @@ def test_margins_of_the_plan_agree_at_rest(plan):
     assert found.trouble is None
 
 
+@pytest.mark.slow
 def test_a_run_that_does_as_planned_is_well(plan):
     robot, found = plan
     verdict = found.judge(robot, log_of(robot, found, found.trajectory.q))
@@ -103,6 +104,7 @@ def test_a_run_that_does_as_planned_is_well(plan):
     assert verdict.metrics["run_landing_error_m"] == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shift", "said"), [((0.02, 0.0, 0.0), "landed 0.02 m off"), ((0.0, 0.08, 0.0), "touches"), ((0, 0, -0.1), "touch")]
 )
@@ -113,6 +115,7 @@ def test_a_run_that_goes_wrong_is_told(plan, shift, said):
     assert said in found.judge(robot, log_of(robot, found, q)).trouble
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_early_is_told(plan):
     robot, found = plan
     log = log_of(robot, found, found.trajectory.q).between(0.0, 1.0)
