@@ -251,6 +251,8 @@ def merged(parts: Parts, side: SideFile, file: str | Path) -> Parts:
         collisions=(*(g for g in parts.collisions if g.link not in replaced), *volumes),
         home=side.home.joints if side.home else parts.home,
         home_base=side.home.base if side.home else parts.home_base,
+        grounded=parts.grounded and not side.home,
+        other_homes=() if side.home else parts.other_homes,
         hints=_hints(side.anatomy),
         adjust_drives=partial(_adjust_drives, side, file),
     )

@@ -74,10 +74,12 @@ def bend_straight_legs(robot: Robot, q: ArrayLike) -> Array:
 
 
 def _leg(robot: Robot, foot: Foot) -> list[int]:
-    """Bodies of a leg, from the hip to the foot."""
+    """Bodies of a leg, from the hip to the foot; those that carry another foot as well are not part of it."""
     tree, base = robot.tree, robot.base_joint
     end = robot.body_of(foot.link)
     trunk = set() if base is None else {base, *tree.ancestors(base)}
+    for other in {robot.body_of(item.link) for item in anatomy(robot).feet} - {end}:
+        trunk.update(set() if end in tree.ancestors(other) else tree.ancestors(other))
     return [body for body in reversed([end, *tree.ancestors(end)]) if body not in trunk]
 
 

@@ -22,7 +22,7 @@ from surefoot.errors import ModelError, one_of
 from surefoot.robot.anatomy import anatomy
 from surefoot.robot.build.contact_search import find_contacts
 from surefoot.robot.build.drives import UNBOUNDED, default_drives, require_joints, write_drive, write_effort
-from surefoot.robot.build.home import home_posture, on_ground
+from surefoot.robot.build.home import home_posture, on_ground, upright_one
 from surefoot.robot.build.model import build_model, reduce_couplings
 from surefoot.robot.model import (
     AnatomyHints,
@@ -192,7 +192,9 @@ class Parts:
         loops: Closed chains.
         couplings: Joint couplings.
         home: Joint positions of the home posture by name; None for zero, well inside the limits where zero is outside.
-        home_base: First entries of q at home; None to put the feet on z = 0.
+        home_base: First entries of q at home; None for neutral, with the feet on z = 0.
+        grounded: Whether the feet are on z = 0 at home even if `home_base` is given.
+        other_homes: Further `home` and `home_base`, where the file leaves open which posture is home.
         hints: What is given of its anatomy.
         notes: Findings of the reader.
         source: The file.
@@ -210,6 +212,8 @@ class Parts:
     couplings: tuple[Coupling, ...] = ()
     home: Mapping[str, ArrayLike] | None = None
     home_base: Sequence[float] | None = None
+    grounded: bool = False
+    other_homes: tuple[tuple[Mapping[str, ArrayLike] | None, Sequence[float] | None], ...] = ()
     hints: AnatomyHints = field(default=AnatomyHints())
     notes: tuple[Finding, ...] = field(default=())
     source: str = ""
@@ -293,12 +297,14 @@ def assemble(name: str, model: pin.Model, base: str, parts: Parts, mimic: Mimic 
 
 def _with_home_and_contacts(robot: Robot, parts: Parts, ties: Sequence[Coupling]) -> Robot:
     """Find what touches the ground in the home posture, and put it there."""
-    posture = home_posture(robot, parts.home, parts.home_base, ties)
+    homes = ((parts.home, parts.home_base), *parts.other_homes)
+    posture = upright_one(robot, [home_posture(robot, joints, base, ties) for joints, base in homes])
     found = find_contacts(robot, posture) if parts.contacts is None else parts.contacts
     for contact in found:
         robot.frame_id(contact.frame)
     robot = robot.replace(contacts=MappingProxyType({contact.name: contact for contact in found}))
-    robot = robot.replace(home=_read_only(posture if parts.home_base is not None else on_ground(robot, posture)))
+    is_free = parts.grounded or parts.home_base is None
+    robot = robot.replace(home=_read_only(on_ground(robot, posture) if is_free else posture))
     if robot.hints != AnatomyHints():
         anatomy(robot)  # refuses hints that are wrong
     return robot

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
-from surefoot.robot.build.contact_search import height_on_ground
+from surefoot.geometry import convex_hull, distance_inside
+from surefoot.robot.build.contact_search import find_contacts, height_on_ground
 from surefoot.robot.model import NV, Coupling, Robot
 
+_UPRIGHT = 0.8  # height of the centre of mass above the feet, share of that in the tallest posture
 _FROM_LIMIT = 0.05  # share of the range that a position moved inside keeps from the limit
 
 
@@ -81,6 +84,34 @@ def _tied(positions: Mapping[str, float], ties: Sequence[Coupling]) -> dict[str,
     for item in ties:
         out[item.joint] = item.offset + item.ratio * out.get(item.source, 0.0)
     return out
+
+
+def upright_one(robot: Robot, postures: Sequence[Array]) -> Array:
+    """The first posture that stands upright on two contacts or more; the first one if none stands.
+
+    Upright is one whose centre of mass is nearly as high above the feet as that of the tallest.
+
+    Args:
+        robot: The robot, without contacts.
+        postures: At least one, (nq,) each.
+    """
+    if len(postures) == 1:
+        return postures[0]
+    heights = np.array([_height_of_stand(robot, q) for q in postures])
+    return postures[int(np.argmax(heights >= _UPRIGHT * heights.max()))]
+
+
+def _height_of_stand(robot: Robot, q: Array) -> float:
+    """Height of the centre of mass above the feet [m]; −inf if it is not over them."""
+    q = pin.normalize(robot.model, q)
+    standing = robot.replace(contacts={contact.name: contact for contact in find_contacts(robot, q)})
+    corners = list(standing.contact_corners(q).values())
+    if len(corners) < 2:
+        return -np.inf
+    points, com = np.vstack(corners), np.array(pin.centerOfMass(robot.model, robot.model.createData(), q))
+    hull = convex_hull(points[:, :2], tolerance=1e-3)
+    is_over = len(hull) >= 3 and distance_inside(com[:2], hull) > 0.0
+    return float(com[2] - points[:, 2].min()) if is_over else -np.inf
 
 
 def on_ground(robot: Robot, q: Array) -> Array:

@@ -1,7 +1,7 @@
 """MJCF → robot. MuJoCo compiles the description; the links, loops and drives are read off the compiled model.
 
 So defaults, frames, replicas, attachments and orientations have the meaning that MuJoCo gives them. The home posture is
-a keyframe, or else the initial configuration.
+a keyframe, or else the initial configuration, with the feet on the ground.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_
 from surefoot.robot.model import Finding, Joint, JointKind, Link, NamedFrame, placement
 from surefoot.spatial import quaternion, se3
 
+_KEYS = 8  # keyframes among which the home posture is looked for
+
 
 @dataclass(frozen=True)
 class Home:
@@ -45,20 +47,23 @@ def _root_is_free(model: mujoco.MjModel) -> bool:
     return bool(model.njnt and model.jnt_type[0] == mujoco.mjtJoint.mjJNT_FREE)
 
 
-def _home_of(model: mujoco.MjModel, names: Names) -> Home:
-    """The keyframe `home`, else one named `stand…`, else the first; without any, the initial configuration."""
-    key = _key(model)
-    if key is None:
-        return _initial(model, names)
-    qpos = np.array(model.key_qpos[key])
-    base = tuple(free_pose(model, 0, qpos).tolist()) if _root_is_free(model) else None
-    return Home(_positions(model, names, qpos), base)
+def _homes_of(model: mujoco.MjModel, names: Names) -> list[Home]:
+    """The keyframe `home` or the only one, else the initial configuration.
 
-
-def _key(model: mujoco.MjModel) -> int | None:
+    With several keyframes of other names, they and the initial configuration: those named `stand…` first.
+    """
     labels = [str(model.key(i).name).lower() for i in range(model.nkey)]
     ranked = sorted(range(model.nkey), key=lambda i: (labels[i] != "home", not labels[i].startswith("stand"), i))
-    return ranked[0] if ranked else None
+    if not ranked:
+        return [_initial(model, names)]
+    is_open = len(ranked) > 1 and labels[ranked[0]] != "home"
+    found = [_home_at(model, names, np.array(model.key_qpos[i])) for i in ranked[: _KEYS if is_open else 1]]
+    return [*found, _initial(model, names)] if is_open else found
+
+
+def _home_at(model: mujoco.MjModel, names: Names, qpos: Array) -> Home:
+    base = tuple(free_pose(model, 0, qpos).tolist()) if _root_is_free(model) else None
+    return Home(_positions(model, names, qpos), base)
 
 
 def _initial(model: mujoco.MjModel, names: Names) -> Home:
@@ -148,7 +153,7 @@ def _robot_of(
     springs, spring_notes = springs_of(model, names)
     drives, drive_notes = drives_of(model, names)
     excludes, exclude_notes = excludes_of(model, names)
-    home = _home_of(model, names)
+    home, *others = _homes_of(model, names)
     remarks = (
         *world_note(model, names), *shape_notes, *exclude_notes, *tie_notes, *spring_notes, *drive_notes,
         *_dropped(model, names),
@@ -160,6 +165,8 @@ def _robot_of(
         couplings=couplings,
         home=home.joints,
         home_base=home.base,
+        grounded=True,
+        other_homes=tuple((other.joints, other.base) for other in others),
         springs=springs,
         excludes=excludes,
         notes=(*compiler_notes, *grouped(remarks, files)),
@@ -190,7 +197,8 @@ def with_base(found: MjcfRobot, base: str) -> MjcfRobot:
         raise ModelError(f"`{found.name}` has no first link that could be put on a {base} base")
     links = [*found.links[:root], *_on_base(found, root, base), *found.links[root + 1 :]]
     home_base = se3.to_pose(found.start).tolist() if base == "floating" and _is_turned(found.start) else None
-    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=home_base))
+    others = tuple((joints, home_base) for joints, _ in found.parts.other_homes)
+    return replace(found, links=links, base=base, parts=replace(found.parts, home_base=home_base, other_homes=others))
 
 
 def _on_base(found: MjcfRobot, root: int, base: str) -> list[Link]:

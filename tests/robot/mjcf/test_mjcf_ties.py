@@ -186,12 +186,19 @@ FLOATING = (
 )
 
 
-def test_home_is_the_keyframe_of_that_name(tmp_path):
+def lowest_corner(robot):
+    return min(corners[:, 2].min() for corners in robot.contact_corners(robot.home).values())
+
+
+def test_home_is_the_keyframe_of_that_name_with_the_feet_on_the_ground(tmp_path):
     keys = (
         '<keyframe><key name="crouch" qpos="0 0 1 1 0 0 0 0.2"/>'
         '<key name="home" qpos="1 2 3 0 1 0 0 0.5"/><key name="stand" qpos="0 0 1 1 0 0 0 0.1"/></keyframe>'
     )
-    np.testing.assert_allclose(robot_with(tmp_path, keys, FLOATING).home, [1, 2, 3, 1, 0, 0, 0, 0.5])
+    upright = keys.replace("1 2 3 0 1 0 0 0.5", "1 2 3 0 0 0 1 0.5")
+    robot = robot_with(tmp_path, upright, FLOATING)
+    np.testing.assert_allclose(robot.home, [1, 2, 1.1, 0, 0, 1, 0, 0.5], atol=1e-12)
+    assert lowest_corner(robot) == pytest.approx(0.0, abs=1e-12)
     no_home = keys.replace('"home"', '"rest"').replace('"stand"', '"stand_up"')
     np.testing.assert_allclose(robot_with(tmp_path, no_home, FLOATING).home[-1], 0.1)
     np.testing.assert_allclose(robot_with(tmp_path, no_home.replace("stand_up", "z"), FLOATING).home[-1], 0.2)
@@ -200,7 +207,25 @@ def test_home_is_the_keyframe_of_that_name(tmp_path):
 def test_home_without_keyframe_is_the_initial_pose_well_inside_the_limits(tmp_path):
     """5 % of the range of 50° from the limit at 10°."""
     robot = robot_with(tmp_path, "", FLOATING)
-    np.testing.assert_allclose(robot.home, [0, 0, 2, 0, 0, np.sqrt(0.5), np.sqrt(0.5), np.deg2rad(12.5)])
+    np.testing.assert_allclose(robot.home, [0, 0, 1.1, 0, 0, np.sqrt(0.5), np.sqrt(0.5), np.deg2rad(12.5)])
+
+
+def test_home_among_keyframes_of_other_names_is_the_tallest_stand_on_two_feet(tmp_path):
+    leg = (
+        '<body name="{s}_leg" pos="0 {y} 0"><joint name="{s}" axis="0 1 0"/><geom size="0.05" pos="0 0 -0.2"/>'
+        '<body name="{s}_foot" pos="0 0 -0.4"><joint name="{s}_ankle" axis="0 1 0"/>'
+        '<geom type="box" size="0.1 0.05 0.02"/></body></body>'
+    )
+    legs = leg.format(s="left", y=0.1) + leg.format(s="right", y=-0.1)
+    body = f'<body name="trunk" pos="0 0 5"><freejoint/><geom size="0.1"/>{legs}</body>'
+    keys = {"stand_on_left": "0 0 1.2 -1.2", "squat": "0.8 -0.8 0.8 -0.8", "prone": "1.5 0 1.5 0"}
+    text = "".join(f'<key name="{name}" qpos="0 0 1 1 0 0 0 {q}"/>' for name, q in keys.items())
+    robot = robot_with(tmp_path, f"<keyframe>{text}</keyframe>", body)
+    np.testing.assert_allclose(robot.home, [0, 0, 0.42, 0, 0, 0, 1, 0, 0, 0, 0], atol=1e-9)
+    assert set(robot.contacts) == {"left_foot", "right_foot"}
+    alone = robot_with(tmp_path, f'<keyframe><key name="squat" qpos="0 0 1 1 0 0 0 {keys["squat"]}"/></keyframe>', body)
+    np.testing.assert_allclose(alone.home[7:], [0.8, -0.8, 0.8, -0.8])
+    assert lowest_corner(alone) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_other_bases(tmp_path):
