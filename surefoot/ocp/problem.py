@@ -24,6 +24,7 @@ from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, stages_of, transcribe
 from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, solve_staged
 
+_FEW = 100  # iterations after which it starts with the usual barrier parameter
 _NEAR = 1e-3  # first barrier parameter where only rows were added to a problem that is solved
 
 
@@ -104,10 +105,20 @@ class Problem(ProblemSpec):
                 if new := [both for both in pairs if both not in self.apart]:
                     count = sum(block.name.startswith(f"apart {a}|{b}") for block in self.blocks)
                     self.keep_volumes_apart(f"{a}|{b}" + (f" {count + 1}" if count else ""), new, margin)
-            near = options or SolverOptions()
-            near = replace(near, barrier=min(near.barrier or _NEAR, _NEAR))
-            solution = self.solve(solver, near, progress, solution)
+            solution = self._solve_nearby(solver, options or SolverOptions(), progress, solution)
         return solution
+
+    def _solve_nearby(
+        self, solver: str, options: SolverOptions, progress: Progress | None, start: Solution
+    ) -> Solution:
+        """Solve from the solution of a problem with fewer rows: near its limits, or else as from a first guess."""
+        few = replace(
+            options, barrier=min(options.barrier or _NEAR, _NEAR), max_iterations=min(options.max_iterations, _FEW)
+        )
+        solution = self.solve(solver, few, progress, start)
+        if solution.success or solution.staged.outcome in ("interrupted", "time limit"):
+            return solution
+        return self.solve(solver, replace(options, barrier=None), progress, start)
 
     def export_c(self, path: str | Path) -> tuple[str, ...]:
         """Write the stage functions as C code through CasADi: cost, residuals, next state and rows of (x, u, p, d).

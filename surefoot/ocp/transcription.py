@@ -189,12 +189,9 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
 
 
 def _acts(block: Block, kind: str) -> bool:
-    """Whether a block belongs to a kind of node; constraints on the path also hold at the end.
-
-    Cones of impacts act along the path, too: rows that are there twice, with which all motions were tried.
-    """
-    if block.use == "row" and (kind == "end" or block.name.startswith("cone ")):
-        return kind != "impact" or block.place == "impact"
+    """Whether a block belongs to a kind of node; constraints on the path also hold at the end."""
+    if kind == "end" and block.use == "row" and block.place == "path":
+        return True
     return block.place == {"interval": "path", "impact": "impact", "end": "end"}[kind]
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.explain.groups import Group, ScaledRows, scaled_rows
+from surefoot.solvers.explain.interior import solve_elastic
 from surefoot.solvers.explain.model import Model, Status
 from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 from surefoot.solvers.explain.result import Explanation, Member, Relaxation
@@ -49,7 +50,9 @@ def explain(
         raise ShapeError("a tolerance is between 1e-9 and 1e-3", evidence={"tolerance": tolerance})
     ordered = sorted(groups, key=lambda group: group.name)
     rows = scaled_rows(ordered, variables, _WITHIN * tolerance)
-    program = Program(rows, _WITHIN * tolerance)
+    program = Program(
+        rows, _WITHIN * tolerance, np.array([not group.may_relax for group in ordered], dtype=bool)[rows.group]
+    )
     judged = program.judge()
     x = program.find_nearest() if isinstance(judged, Proof) else judged
     facts = x * rows.columns, *_facts(ordered, rows, x, tolerance)
@@ -100,6 +103,7 @@ def _place(members: Sequence[Member]) -> str:
     return " and ".join(dict.fromkeys(member.place for member in members if member.place))
 
 
+_LIGHT = 1e-3  # share of the largest sum of multipliers below which groups of a large program are omitted together
 _FEW_GROUPS = 64  # that are all tried: the set then depends on nothing but the order of names
 
 
@@ -132,6 +136,8 @@ def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) ->
         relaxable: Numbers of the groups that may give way.
     """
     rows, kept = program.rows, np.ones(program.rows.groups, dtype=bool)
+    if program.is_large:
+        return _LargeConflict(program, proof, relaxable).find()
     if len(kept) > _FEW_GROUPS:
         kept[:] = False
         kept[rows.group[proof.multipliers != 0.0]] = True
@@ -150,6 +156,55 @@ def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) ->
             else:
                 witnesses[member] = found
     return Conflict(tuple(np.flatnonzero(kept).tolist()), program.polish(proof.multipliers), witnesses, alone)
+
+
+class _LargeConflict:
+    """The set of a program whose questions take long: small multipliers go first, negligible ones together.
+
+    Args:
+        program: Judges subsets.
+        proof: That all groups together conflict.
+        relaxable: Numbers of the groups that may give way.
+    """
+
+    def __init__(self, program: Program, proof: Proof, relaxable: Collection[int]) -> None:
+        self._program, self._proof, self._relaxable = program, proof, relaxable
+        self._kept = np.ones(program.rows.groups, dtype=bool)
+        self._witnesses: dict[int, Array] = {}
+
+    def find(self) -> Conflict:
+        """Those that are left when no group can be omitted, and how far each must yield alone."""
+        rows, program = self._program.rows, self._program
+        share = np.bincount(rows.group, np.abs(self._proof.multipliers), minlength=rows.groups)
+        order = [int(g) for g in np.argsort(share, kind="stable") if int(g) in self._relaxable]
+        light = [g for g in order if share[g] < _LIGHT * share.max()]
+        if not self._omit(light):
+            self._omit_each(light)
+        self._omit_each([*(g for g in order if g not in light), *(set(range(rows.groups)) - set(self._relaxable))])
+        members = np.flatnonzero(self._kept).tolist()
+        found = {g: find_least_alone(program, g) for g in members if g in self._relaxable}
+        alone = {g: helps.yielding for g, helps in found.items() if helps is not None}
+        return Conflict(tuple(members), program.polish(self._proof.multipliers), self._witnesses, alone)
+
+    def _omit_each(self, groups: list[int]) -> None:
+        for group in groups:
+            self._omit([group])
+
+    def _omit(self, groups: list[int]) -> bool:
+        """Omit some groups if the others conflict without them; whether they do."""
+        if not groups:
+            return True
+        rows = self._program.rows
+        try:
+            found = self._program.judge((self._kept & ~np.isin(np.arange(rows.groups), groups))[rows.group])
+        except UnsolvedError:
+            found = np.full(len(rows.columns), np.nan)
+        if isinstance(found, Proof):
+            self._kept[groups], self._proof = False, found
+            return True
+        if len(groups) == 1:
+            self._witnesses[groups[0]] = found
+        return False
 
 
 class _Part:
@@ -213,6 +268,8 @@ def find_least_alone(program: Program, group: int) -> Alone | None:
         group: Its number.
     """
     rows, amounts = program.rows, np.zeros(program.rows.groups)
+    if program.is_large:
+        return _find_alone_by_interior(program, group)
     largest = rows.measure[rows.group == group].max(initial=0.0)
     for _ in range(_MOST_ROUNDS):
         proof = min(program.proofs, key=lambda proof: proof.asked[group] / proof.gap)
@@ -231,6 +288,31 @@ def find_least_alone(program: Program, group: int) -> Alone | None:
     return None
 
 
+def _find_alone_by_interior(program: Program, group: int) -> Alone | None:
+    """The same for a large program, as one linear program."""
+    costs = np.full(program.rows.groups, np.inf)
+    costs[group] = 1.0
+    found = _solve_by_interior(program.rows, costs)
+    if found is None:
+        return None
+    amounts, multipliers, x = found
+    room = amounts[program.rows.group] * program.rows.measure
+    if not program.keeps(x, program.rows.lower - room, program.rows.upper + room):
+        return None
+    return Alone(Yielding(group, float(amounts[group]), _side(program.rows, multipliers, group)), x)
+
+
+def _solve_by_interior(rows: ScaledRows, costs: Array) -> tuple[Array, Array, Array] | None:
+    """Amounts (groups,), multipliers (rows,) and x of [explain.elastic]; None if no solution is found."""
+    unit, gives = _largest_measure(rows), np.isfinite(costs)
+    at = np.flatnonzero(gives[rows.group] & (rows.measure > 0.0))
+    group = rows.group[at]
+    moves = sparse.csr_array((rows.measure[at] / unit[group], (at, group)), (len(rows.group), rows.groups))
+    hard = np.zeros(len(rows.group), dtype=bool)
+    found = solve_elastic(rows.A, (rows.lower, rows.upper), hard, moves, np.where(gives, costs / unit, 0.0))
+    return None if found is None else (np.maximum(found.amounts, 0.0) / unit, found.multipliers, found.x)
+
+
 def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] | None:
     """The relaxation of least cost with which all groups hold; None if those conflict that may not give way.
 
@@ -247,10 +329,13 @@ def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] 
     """
     rows = program.rows
     rigid = ~np.isfinite(costs)[rows.group] | (rows.measure == 0.0)
-    if rigid.any() and isinstance(program.judge(rigid), Proof):
-        return None
     given = rows.with_given_ends(program.tolerance)
-    found = _solve_elastic(given, costs, program.tolerance) or _solve_elastic(rows, costs, program.tolerance)
+    answer = _solve_by_interior(given, costs) if program.is_large else None
+    found = None if answer is None else answer[:2]
+    if found is None and rigid.any() and isinstance(program.judge(rigid), Proof):
+        return None
+    if found is None and not program.is_large:
+        found = _solve_elastic(given, costs, program.tolerance) or _solve_elastic(rows, costs, program.tolerance)
     if found is None:
         raise UnsolvedError("HiGHS could not solve a relaxation")
     amounts, multipliers = found

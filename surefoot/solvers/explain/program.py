@@ -19,6 +19,7 @@ from scipy.sparse.linalg import splu
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
+from surefoot.solvers.explain.interior import is_large, solve_elastic
 from surefoot.solvers.explain.model import Model, Status, outside
 
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
@@ -53,13 +54,17 @@ class Program:
     Args:
         rows: The rows of all groups, with ends that are wider by the tolerance.
         tolerance: That tolerance.
+        rigid: (rows,) which may not give way; large programs have them as they are, and violate others at a price.
 
     Attributes:
         proofs: Every one so far.
+        is_large: Whether the interior point answers.
     """
 
-    def __init__(self, rows: ScaledRows, tolerance: float) -> None:
-        self.rows, self.tolerance = rows, tolerance
+    def __init__(self, rows: ScaledRows, tolerance: float, rigid: NDArray[np.bool_] | None = None) -> None:
+        self.rows, self.tolerance, self.is_large = rows, tolerance, is_large(rows.A)
+        self._soft = np.ones(len(rows.upper), dtype=bool) if rigid is None else ~rigid
+        self._nearest: Array | None = None
         self.proofs: list[Proof] = []
         self._matrix, n = sparse.csr_array(rows.A), len(rows.columns)
         self._transposed = self._matrix.T.tocsr()
@@ -83,6 +88,8 @@ class Program:
         lower, upper = rows.lower - room, rows.upper + room
         if kept is not None:
             lower, upper = np.where(kept, lower, -np.inf), np.where(kept, upper, np.inf)
+        if self.is_large:
+            return self._judge_by_interior(lower, upper)
         model.set_ends(lower, upper)
         if (y := self._of_zeros(lower, upper)).any():
             return self.learn(y)
@@ -92,6 +99,28 @@ class Program:
             if status == Status.kInfeasible and self._proves(y := model.ray, lower, upper):
                 return self.learn(y)
         raise UnsolvedError("rounding leaves it open whether groups can hold together")
+
+    def _judge_by_interior(self, lower: Array, upper: Array) -> Array | Proof:
+        """The same for a large program."""
+        found = solve_elastic(self._matrix, (lower, upper), self._soft)
+        if found is not None:
+            if self._nearest is None:
+                self._nearest = found.x
+            if self.keeps(found.x, lower, upper):
+                return found.x
+            if self._proves(found.multipliers, lower, upper):
+                return self.learn(found.multipliers)
+        raise UnsolvedError("rounding leaves it open whether groups can hold together")
+
+    def keeps(self, x: Array, lower: Array, upper: Array) -> bool:
+        """Whether a point keeps rows within the tolerance.
+
+        Args:
+            x: (n,).
+            lower: (rows,).
+            upper: (rows,).
+        """
+        return bool(np.abs(outside(self._matrix @ x, lower, upper)).max(initial=0.0) <= self.tolerance)
 
     def learn(self, y: Array) -> Proof:
         """Remember a proof.
@@ -136,7 +165,9 @@ class Program:
         return out if same and self._proves(out, self.rows.lower, self.rows.upper) else proof
 
     def find_nearest(self) -> Array:
-        """The point (n,) with about the least sum of squares of what is violated."""
+        """The point (n,) with about the least sum of squares of what is violated; of large programs, of amounts."""
+        if self._nearest is not None:
+            return self._nearest
         from scipy.optimize import minimize  # slow to import, and seldom needed
 
         def squares(x: Array) -> tuple[float, Array]:

@@ -13,6 +13,9 @@ from surefoot.solvers.explain import Explanation, Group, explain
 from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.sparse_form import SparseForm, all_constraints, constraint_bounds
 
+_ROUNDING = 1e-6  # violations and distances at the point that count as none
+_TOLERANCE = 1e-5  # as for `explain`
+
 
 def explain_conflict(
     problem: StagedProblem,
@@ -44,13 +47,19 @@ def explain_conflict(
     named = {"dynamics": list(range(gaps))} if gaps else {}
     for name, at in _groups(problem, group_of or str).items():
         named.setdefault(name, []).extend(at)
-    groups = [
-        Group(name, J[at], (lower - g)[at], (upper - g)[at], may_relax=name != "dynamics") for name, at in named.items()
-    ]
+    J.eliminate_zeros()
+    lower, upper = _rounded(lower - g), _rounded(upper - g)
+    groups = [Group(name, J[at], lower[at], upper[at], may_relax=name != "dynamics") for name, at in named.items()]
     one = sparse.eye_array(len(w), format="csr")
     for name, at in _bounds(problem, bound_of).items():
-        groups.append(Group(name, one[at], (problem.lower - w)[at], (problem.upper - w)[at]))
-    return explain([group if unit_of is None else replace(group, unit=unit_of(group.name)) for group in groups])
+        groups.append(Group(name, one[at], _rounded(problem.lower - w)[at], _rounded(problem.upper - w)[at]))
+    units = [group if unit_of is None else replace(group, unit=unit_of(group.name)) for group in groups]
+    return explain(units, tolerance=_TOLERANCE)
+
+
+def _rounded(distance: Array) -> Array:
+    """Distances from the point, without those that a solver leaves."""
+    return np.where(np.abs(distance) < _ROUNDING, 0.0, distance)
 
 
 def _bounds(problem: StagedProblem, bound_of: Callable[[int], str] | None) -> dict[str, list[int]]:
