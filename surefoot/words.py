@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -162,20 +163,24 @@ def sides_of(names: Iterable[str]) -> dict[str, str]:
 
 def _other_side(name: str, known: list[str]) -> tuple[str, str]:
     """The name on the other side, and the side of the name itself."""
-    return next((swap for swap in _swaps(name) if swap[0] != name and swap[0] in known), (name, "middle"))
+    return next((swap for swap in _swaps(name) if swap[0] in known), (name, "middle"))
 
 
-def _swaps(name: str) -> list[tuple[str, str]]:
+@functools.cache
+def _swaps(name: str) -> tuple[tuple[str, str], ...]:
     """Candidates for the name on the other side, most likely first, each with the side that the name would be on."""
-    out = []
-    for pair in _SIDE_WORDS:
-        for a, b, side in _both_ways(pair):
-            out.append((name.replace(a, b), side))
-    for pair in (*_SIDE_TOKENS, *((a.lower(), b.lower()) for a, b in _SIDE_TOKENS)):
-        for a, b, side in _both_ways(pair):
-            out += [(swapped, side) for swapped in _replaced(f"{_EDGE[0]}{a}{_EDGE[1]}", b, name)]
-            out += [(swapped, side) for swapped in _replaced(f"{_EDGE[0]}{a}(?=[A-Z])", b, name) if a.isupper()]
-    return out
+    out = [(swapped, side) for pattern, new, side in _swap_rules() for swapped in _replaced(pattern, new, name)]
+    return tuple(swap for swap in out if swap[0] != name)
+
+
+@functools.cache
+def _swap_rules() -> tuple[tuple[re.Pattern[str], str, str], ...]:
+    """Words and tokens for sides: pattern, replacement, and the side that the pattern names."""
+    tokens = (*_SIDE_TOKENS, *((a.lower(), b.lower()) for a, b in _SIDE_TOKENS))
+    rules = [(a, b, side) for pair in _SIDE_WORDS for a, b, side in _both_ways(pair)]
+    for a, b, side in (way for pair in tokens for way in _both_ways(pair)):
+        rules += [(f"{_EDGE[0]}{a}{end}", b, side) for end in (_EDGE[1], *(["(?=[A-Z])"] if a.isupper() else []))]
+    return tuple((re.compile(pattern), new, side) for pattern, new, side in rules)
 
 
 def _both_ways(pair: tuple[str, str]) -> tuple[tuple[str, str, str], tuple[str, str, str]]:
@@ -183,7 +188,7 @@ def _both_ways(pair: tuple[str, str]) -> tuple[tuple[str, str, str], tuple[str, 
     return (*pair, "left"), (*pair[::-1], "right")
 
 
-def _replaced(pattern: str, new: str, name: str) -> list[str]:
+def _replaced(pattern: re.Pattern[str], new: str, name: str) -> list[str]:
     """All matches replaced, then each alone: in `LLEG_LINK1` only the first L is a side."""
-    places = [match.span() for match in re.finditer(pattern, name)]
-    return [re.sub(pattern, new, name), *(name[:start] + new + name[end:] for start, end in places)]
+    places = [match.span() for match in pattern.finditer(name)]
+    return [pattern.sub(new, name), *(name[:start] + new + name[end:] for start, end in places)] if places else []

@@ -71,6 +71,7 @@ def test_other_answers_are_not_timed(monkeypatch):
         sim.free_flight(load("arm4"), 2, 2, 0, LITTLE)
 
 
+@pytest.mark.slow
 def test_an_engine_that_does_not_carry_the_weight_is_not_timed(monkeypatch):
     monkeypatch.setattr(sim, "_normal_forces", lambda judge: np.zeros(6))
     with pytest.raises(WrongAnswerError, match="does not rest in mujoco"):

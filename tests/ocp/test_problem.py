@@ -95,6 +95,7 @@ def test_swing_up_with_three_formulations() -> None:
     np.testing.assert_allclose(held, 0.0, atol=1e-6)  # the bearing
 
 
+@pytest.mark.slow
 def test_least_time_swing_up_is_bang_bang(tmp_path) -> None:
     problem = swingup(load("cartpole:bearing"), 21, "time")
     solution = problem.solve(options=SolverOptions(tolerance=1e-5))

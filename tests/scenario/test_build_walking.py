@@ -87,7 +87,6 @@ def test_a_heading_turns_the_robot_on_the_ground(robot, heading):
         (["walk.step=1.0"], ROBOT, ["do not span a step of 1.00 m", "longest step", "--set walk.step=1.0"]),
         ([f"world.obstacles={WALL}", "walk.goal=[1.0, 0.0, 0.0]"], ROBOT, ["inside obstacle `wall`", "walk.goal"]),
         ([], "anymal", ["does not have one left and one right foot", "--robot anymal"]),
-        ([], "panda", ["does not have one left and one right foot", "--robot panda"]),
         (["walk.height=1.0"], ROBOT, ["cannot stand with its centre of mass at 1.000 m"]),
         (["controller.kind=joint_pd"], ROBOT, ['for `controller.kind = "walk"`']),
     ],

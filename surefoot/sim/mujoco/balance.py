@@ -45,8 +45,8 @@ class BalanceBook:
         """Take the arrays of the physics, which are others after its model changed."""
         mj, data = self._physics.mj, self._physics.data
         self._scratch = mujoco.MjData(mj)
-        implicit = self._physics.dt * mj.jnt_stiffness[mj.dof_jntid]  # springs of joints act with h v in advance
-        self._damping = np.diag(mj.dof_damping + implicit) + _tendon_damping(mj)
+        implicit = self._physics.dt * mj.jnt_stiffness[mj.dof_jntid]  # springs act with h v in advance
+        self._damping = np.diag(mj.dof_damping + implicit) + _tendon_damping(mj, self._physics.dt)
         self._is_damped = bool(self._damping.any())
         self._armature = mj.dof_armature[:, None] * self._translation
         self._has_rotors = bool(self._armature.any())
@@ -154,13 +154,13 @@ class BalanceBook:
         return float(scratch.energy.sum()), momentum - boards
 
 
-def _tendon_damping(mj: mujoco.MjModel) -> Array:
-    """(nv, nv) of dampers along sums of joint positions."""
+def _tendon_damping(mj: mujoco.MjModel, dt: float) -> Array:
+    """(nv, nv) of dampers along sums of joint positions, and of springs there, which act with h v in advance."""
     shares = np.zeros((mj.ntendon, mj.nv))
     for i in range(mj.ntendon):
         rows = range(int(mj.tendon_adr[i]), int(mj.tendon_adr[i]) + int(mj.tendon_num[i]))
         shares[i, mj.jnt_dofadr[mj.wrap_objid[rows]]] = mj.wrap_prm[rows]
-    return np.asarray(shares.T * mj.tendon_damping @ shares)
+    return np.asarray(shares.T * (mj.tendon_damping + dt * mj.tendon_stiffness) @ shares)
 
 
 def _translation(mj: mujoco.MjModel, models: Sequence[MujocoModel], ground: NDArray[np.int64]) -> tuple[Array, Array]:

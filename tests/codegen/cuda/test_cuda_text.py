@@ -124,7 +124,8 @@ def test_nvcc_takes_all_operations(bits, tmp_path):
 
 @needs_nvcc
 @pytest.mark.parametrize(
-    ("algorithm", "bits", "allowed"), [(rnea, 32, 0), (rnea, 64, 64), pytest.param(aba, 32, 64, marks=pytest.mark.slow)]
+    ("algorithm", "bits", "allowed"),
+    [(rnea, 32, 0), *(pytest.param(*x, marks=pytest.mark.slow) for x in ((rnea, 64, 64), (aba, 32, 64)))],
 )
 def test_the_compiler_spills_next_to_nothing(algorithm, bits, allowed, tmp_path):
     """Where the values are was decided by us; what the compiler adds goes through device memory."""

@@ -76,6 +76,7 @@ def force_error(robot, output, factor):
     return np.sqrt(np.mean(np.square(missing))) / control.body.weight
 
 
+@pytest.mark.slow
 def test_admittance_finds_the_forces_with_springs_that_are_not_as_believed():
     """Every other spring is half as stiff."""
     robot = sf.load("hexapod")

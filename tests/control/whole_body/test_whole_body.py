@@ -10,7 +10,7 @@ from surefoot.control.whole_body import NamedProblem, WholeBody, WholeBodySettin
 from surefoot.errors import FileFormatError
 from surefoot.tasks import CenterOfMass, FramePosition, Posture
 
-ROBOTS = ["g1", "anymal", "lola", "talos_full"]
+ROBOTS = ["g1", "anymal", *(pytest.param(name, marks=pytest.mark.slow) for name in ("lola", "talos_full"))]
 
 
 def standing(name: str, lift: float = 0.0) -> tuple[sf.Robot, WholeBody]:

@@ -43,7 +43,10 @@ def test_a_servo_that_starts_at_once_is_no_spike(rate: float, poles: tuple[float
 
 
 @pytest.mark.parametrize("rate", RATES)
-@pytest.mark.parametrize(("count", "height"), [(1, 3.0), (1, -10.0), (2, 3.0), (3, 3.0), (3, 0.5)])
+@pytest.mark.parametrize(
+    ("count", "height"),
+    [(1, 3.0), (1, -10.0), *(pytest.param(n, 3.0, marks=pytest.mark.slow) for n in (2, 3)), (3, 0.5)],
+)
 def test_a_spike_of_a_velocity_is_found_first_with_its_joint_and_time(rate: float, count: int, height: float) -> None:
     motion, j, k = squat("g1", rate), 10, round(1.6 * rate)
     v = np.array(motion.v)

@@ -159,7 +159,10 @@ def outside(problem: StackedHierarchy, x, rows: int):
     return values - np.clip(values, problem.lower[:rows], problem.upper[:rows])
 
 
-@pytest.mark.parametrize(("damping", "acceleration"), [(0.01, np.inf), (0.02, 50.0), (0.0, 50.0)])
+@pytest.mark.parametrize(
+    ("damping", "acceleration"),
+    [(0.0, 50.0), *(pytest.param(*x, marks=pytest.mark.slow) for x in ((0.01, np.inf), (0.02, 50.0)))],
+)
 def test_priorities_are_strict_through_singularities(talos, damping: float, acceleration: float) -> None:
     """Knees are stretched, an arm is sent out of reach; what is below never changes what is above, and limits hold."""
     stepper = Stepper(talos, standing_tasks(talos), DT, damping=damping, acceleration=acceleration)

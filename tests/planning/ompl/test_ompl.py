@@ -93,6 +93,7 @@ def test_time_is_a_safeguard(worker: OmplWorker) -> None:
     assert plan.seconds < 5.0
 
 
+@pytest.mark.slow
 def test_a_closed_worker_says_so() -> None:
     worker = OmplWorker(among_boxes, LOW, HIGH)
     worker.close()

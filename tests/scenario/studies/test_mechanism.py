@@ -52,6 +52,7 @@ def test_drift_of_the_pendulum_in_the_coordinates_of_the_source(alpha):
     assert np.abs(np.hypot(found.y[0], found.y[1]) - 1.0).max() == pytest.approx(EXPECTED[alpha], rel=0.05)
 
 
+@pytest.mark.slow
 def test_drift_of_the_pendulum_in_the_engine():
     metrics = studied("pendulum-drift", "simulation.duration=0.1").metrics
     assert metrics["drift_exponent"] == pytest.approx(2.0, abs=0.2)

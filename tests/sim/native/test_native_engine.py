@@ -136,6 +136,7 @@ def test_free_flight_is_that_of_mujoco(integrator, theirs):
     assert np.abs(engine.state.v - v).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_the_method_of_runge_and_kutta_has_order_four():
     robot = robot_named("hexapod")
     exact = in_flight(robot, 1.25e-4, 0.1, hold=32)

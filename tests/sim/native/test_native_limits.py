@@ -93,7 +93,7 @@ def test_a_drive_without_torque_gives_none():
 # -- rollouts ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["hexapod", "go1"])
+@pytest.mark.parametrize("name", ["hexapod", pytest.param("go1", marks=pytest.mark.slow)])
 def test_copies_with_position_drives_move_as_the_engine(name):
     robot = robot_named(name)
     joints, rng, n, steps = DrivenJoints(robot), np.random.default_rng(0), 3, 100

@@ -168,6 +168,7 @@ def test_a_copy_that_diverges_is_frozen_and_disturbs_nobody(hexapod, standing):
     assert "copy 4" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_copies_over_steps_freeze_as_those_on_a_plane(hexapod, standing):
     states, target, options = standing
     wild = states[1].copy()

@@ -50,7 +50,7 @@ def test_long_motions_in_which_simplex_methods_stall(seed: int, may_relax: bool)
     require_true(groups, explain(groups), 4)
 
 
-@pytest.mark.parametrize("goal", [0.5, 1.0, 30.0])
+@pytest.mark.parametrize("goal", [0.5, *(pytest.param(x, marks=pytest.mark.slow) for x in (1.0, 30.0))])
 def test_motions_that_tumble(goal: float) -> None:
     """Rounding grows a thousandfold each two seconds; the conflict is proved all the same."""
     groups = tumble(goal=goal)
@@ -122,7 +122,7 @@ def thin(seed: int) -> list[Group]:
     return groups
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [0, 1, 2, *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 12))])
 def test_relaxations_of_thin_rows_agree_with_independent_programs(seed: int) -> None:
     thin_groups = thin(seed)
     found = explain(thin_groups)
