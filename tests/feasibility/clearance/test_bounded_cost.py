@@ -93,7 +93,7 @@ def test_rates_that_overflow_are_refused():
     robot = sf.load("small-humanoid")
     time, q = swaying(robot)
     q[30, 9] = 1e308
-    with pytest.raises(ShapeError, match="`q` is 1e.* at t = 0.6 s, which is not a motion"):
+    with pytest.raises(ShapeError, match=r"`q` is 1e.* at t = 0.6 s, which is not a motion"):
         Trajectory.of(robot, time, q)
 
 
