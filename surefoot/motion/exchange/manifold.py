@@ -85,12 +85,24 @@ def velocities(model: pin.Model, time: Array, q: Array) -> Array:
         model: The robot's model, or any with the same joints (`manifold`).
         time: (n,) increasing [s].
         q: (n, nq).
+
+    Raises:
+        ShapeError: A number is so large that its rate overflows.
     """
     if len(time) < 2:
         return np.zeros((len(time), model.nv))
     steps = np.array([pin.difference(model, a, b) for a, b in pairwise(np.asarray(q))]).reshape(-1, model.nv)
-    way = np.vstack([np.zeros(model.nv), np.cumsum(steps, axis=0)])
-    return np.asarray(np.gradient(way, time, axis=0))
+    with np.errstate(over="ignore", invalid="ignore"):
+        way = np.vstack([np.zeros(model.nv), np.cumsum(steps, axis=0)])
+        rates = np.asarray(np.gradient(way, time, axis=0))
+    if not np.isfinite(rates).all():
+        row, column = np.unravel_index(np.argmax(np.abs(q)), np.shape(q))
+        raise ShapeError(
+            f"`q` is {q[row, column]:g} at t = {time[row]:g} s, which is not a motion",
+            evidence={"row": int(row), "entry": int(column)},
+            next_step="remove this row, or correct its numbers",
+        )
+    return rates
 
 
 def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...]) -> None:

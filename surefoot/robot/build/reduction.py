@@ -5,7 +5,7 @@ A joint that is coupled to a held one is held, too. Contacts, shapes, frames, lo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ModelError, NotSupportedError, one_of
 from surefoot.robot.build.home import on_ground
-from surefoot.robot.model import Limits, Robot, makes_robots, tree_of_model
+from surefoot.robot.model import Finding, Limits, Robot, makes_robots, tree_of_model
 
 _PER_VELOCITY = (
     "armature", "damping", "effortLimit", "lowerEffortLimit", "velocityLimit", "lowerVelocityLimit",
@@ -72,8 +72,18 @@ def locked(
         couplings=tuple(item for item in robot.couplings if item.joint not in held),
         springs=tuple(spring for item in robot.springs if (spring := item.without(ties)) is not None),
         contacts=MappingProxyType(dict(robot.contacts)),
+        notes=(*robot.notes, *_held_outside(robot, held)),
     )
     return out.replace(home=_read_only(on_ground(out, np.array(out.home)))) if _stands_on(robot) else out
+
+
+def _held_outside(robot: Robot, held: Mapping[str, Array]) -> Iterator[Finding]:
+    """Warnings about joints with one position that are held outside of their limits."""
+    for name, value in held.items():
+        low, high = (bound[_entries(robot, name)] for bound in (robot.limits.lower, robot.limits.upper))
+        if len(value) == 1 and not (low - _SAME <= value <= high + _SAME).all():
+            text = f"held at {value[0]:.4g}, outside its limits [{low[0]:.4g}, {high[0]:.4g}]"
+            yield Finding("warning", name, text)
 
 
 def _held(robot: Robot, lock: Mapping[str, ArrayLike] | Iterable[str], only: Iterable[str] | None) -> dict[str, Array]:

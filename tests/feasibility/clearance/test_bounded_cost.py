@@ -88,6 +88,15 @@ def test_numbers_that_no_motion_has_are_refused(name, row):
     assert caught.value.evidence["entry"] == 8
 
 
+@pytest.mark.filterwarnings("error")
+def test_rates_that_overflow_are_refused():
+    robot = sf.load("small-humanoid")
+    time, q = swaying(robot)
+    q[30, 9] = 1e308
+    with pytest.raises(ShapeError, match=r"`q` is 1e.* at t = 0.6 s, which is not a motion"):
+        Trajectory.of(robot, time, q)
+
+
 def test_samples_at_almost_the_same_time_are_refused():
     robot = sf.load("small-humanoid")
     time, q = swaying(robot)

@@ -87,6 +87,13 @@ def test_what_cannot_be_held_is_refused():
     assert robot.lock({}) is robot
 
 
+def test_a_joint_held_outside_its_limits_is_reported():
+    notes = [str(note) for note in load("g1", lock={"left_knee_joint": 9.0, "waist_yaw_joint": 0.1}).notes]
+    (note,) = [text for text in notes if "held" in text]
+    assert "left_knee_joint" in note
+    assert "held at 9, outside its limits [-0.08727, 2.88]" in note
+
+
 def test_on_the_command_line(capsys):
     with pytest.raises(SystemExit) as left:
         main(["check", "g1", "--lock", "waist_*=0.0", "--only", "waist_*,left_*", "--json"])
