@@ -20,6 +20,8 @@ from surefoot.planning.space import Mode, StanceModel
 Key = tuple[int, ...]
 """A stance: for every limb the index of its foothold, −1 for a hand in the air."""
 _FEW = 12  # base poses that balance without a leg; if there are fewer, more are made
+_DROPS = (0.0, 0.06, 0.12, 0.18)  # of the base, as shares of its height, that are tried with legs that are stretched
+_NARROWEST = 0.2  # share of the usual spread of base poses that is tried at least
 _STRETCHED = 0.9  # legs that are longer than this at home, as a share of their span, reach nothing if the base rises
 
 
@@ -186,6 +188,9 @@ class StanceGraph:
         com = self.model.chart.lift(states).com
         moved = bases.copy()
         moved[:, :2] += mode.region.pulled(com, 1.3 * self.model.margins.balance) - com[:, :2]
+        if self._is_stretched:  # feet farther from the base are out of reach, unless it goes down
+            down = np.array([0.0, 0.0, self.model.chart.home[2], 0.0, 0.0, 0.0])
+            moved = np.concatenate([moved - drop * down for drop in _DROPS])
         works = mode.check(self.states(stance, moved)).valid
         works[works] = self.mode(stance).check(self.states(stance, moved[works])).valid
         return np.concatenate([ready, moved[works]])
@@ -204,24 +209,35 @@ class StanceGraph:
         return bases[np.argsort(self._strain(move.before, bases), kind="stable")][:4]
 
     def _sample_bases(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> Array:
-        """Base poses in which all feet of a stance stand, around the best fit and a little ahead, to the goal."""
+        """Base poses in which all feet of a stance stand; where few do, more are looked for nearer to the best fit."""
+        out, spread = self._spread_bases(stance, goal, 1.0, rng), 1.0
+        if entry is not None:
+            out[0] = entry
+        mode = self.mode(stance)
+        out = out[mode.check(self.states(stance, out)).valid]
+        while len(out) < _FEW and spread > _NARROWEST:
+            spread *= 0.5
+            more = self._spread_bases(stance, goal, spread, rng)
+            out = np.concatenate([out, more[mode.check(self.states(stance, more)).valid]])
+        return out
+
+    def _spread_bases(self, stance: Key, goal: Key, spread: float, rng: np.random.Generator) -> Array:
+        """(n, 6) random base poses around the best fit and a little ahead; `spread` 1 for the usual one."""
         count, fit = self.sampling.bases, self.fitted_base(stance)
         height = float(self.model.chart.home[2])
         ahead = (self.feet(goal) - self.feet(stance))[self._feet].mean(axis=0)[:2]
         ahead *= min(1.0, self.reach / max(float(np.linalg.norm(ahead)), 1e-9))
         out = np.tile(fit, (count, 1))
         out[:, 3:5] *= rng.uniform(0.0, 1.0, size=(count, 1))
-        out[:, :2] += ahead * rng.uniform(0.0, 0.5, size=(count, 1))
-        off = self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
+        out[:, :2] += spread * ahead * rng.uniform(0.0, 0.5, size=(count, 1))
+        off = spread * self.sampling.spread[0] * height * rng.normal(size=(count, 3)) * [1.0, 1.0, 0.5]
         if self._is_stretched:
             off[:, 2] = -np.abs(off[:, 2])
         out[:, :3] += off
-        out[:, 3:] += self.sampling.spread[1] * rng.normal(size=(count, 3))
+        out[:, 3:] += spread * self.sampling.spread[1] * rng.normal(size=(count, 3))
         floor = self.model.world.height(out[:, 0], out[:, 1]) + height * rng.uniform(0.65, 1.0, size=count)
         out[:, 2] = np.maximum(out[:, 2], np.where(np.isfinite(floor), floor, -np.inf))
-        if entry is not None:
-            out[0] = entry
-        return out[self.mode(stance).check(self.states(stance, out)).valid]
+        return out
 
     def _moves_of_leg(self, stance: Key, goal: Key, leg: int, bases: Array) -> list[Move]:
         options = self._candidates(stance, goal, leg)

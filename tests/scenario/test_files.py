@@ -50,6 +50,7 @@ LONG = {
     "mpc-stand",
     "mpc-trot",
     "mpc-centroidal",
+    "humanoid-rail",
     "moving-floor",
     "balance-board",
     "impact-accommodation",

@@ -87,21 +87,24 @@ class StancePlanner:
         goal: tuple[float, float, float] | Array,
         seed: int = 0,
         limits: Limits | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Callable[[StancePlan, float], None] | None = None,
+        region: float = 0.0,
     ) -> StancePlan:
-        """A plan from a configuration to footholds.
+        """A plan from a configuration to footholds; hands may end anywhere.
 
         Args:
             q: (nq,) where the robot stands.
             goal: By how much all feet are to go (x, y) [m] and turn about the base [rad]; or (L, 2) places of the feet.
             seed: Of the random numbers.
             limits: What may be spent.
-            progress: Called with the share of the way to the goal that some stance has come, 0…1.
+            progress: Called with the plan and the share of the way to the goal that some stance has come, 0…1; the
+                moves of the plan lead to that stance.
+            region: How far feet may end from their goals [m].
         """
         rng = np.random.default_rng(seed)
         plan, state = self.empty_plan(q, goal, rng)
         if not plan.reason:
-            _Search(self, plan, state, rng, limits or Limits(), progress).run()
+            _Search(self, plan, state, rng, limits or Limits(), progress, region).run()
         return plan
 
     def empty_plan(
@@ -206,10 +209,12 @@ class _Search:
         state: Array,
         rng: np.random.Generator,
         limits: Limits,
-        progress: Callable[[float], None] | None,
+        progress: Callable[[StancePlan, float], None] | None,
+        region: float,
     ) -> None:
         self.planner, self.plan, self.graph, self.rng, self.limits = planner, plan, plan.graph, rng, limits
-        self.progress = progress or (lambda share: None)
+        self.progress, self.region, self.target = progress, region, plan.goal
+        self.ends: set[Key] = {plan.goal}
         self.statistics = planner.model.statistics
         self.motions = Motions(planner.model, planner.single_mode, plan, state, rng, limits)
         self.stance_cost: dict[Key, float] = {plan.start: 0.0}
@@ -225,7 +230,9 @@ class _Search:
         plan, failures, waited = self.plan, 0, 0
         while True:
             stance = self._cheapest_open()
-            waited = waited + 1 if plan.goal in self.ways else 0
+            reached = [end for end in self.ends if end in self.ways]
+            plan.goal = min(reached, key=lambda end: (self.ways[end][0], end), default=self.target)
+            waited = waited + 1 if reached else 0
             if waited and (stance is None or waited > _PATIENCE or self._total(plan.goal) <= self._total(stance)):
                 waited = 0
                 with Clock(plan, "connecting"):
@@ -247,33 +254,38 @@ class _Search:
 
     def _explore(self, stance: Key) -> None:
         self.plan.explored.append((stance, self.ways[stance][1]))
-        found = self.graph.explore(stance, self.plan.goal, self.entry.get(stance), self.rng)
+        found = self.graph.explore(stance, self.target, self.entry.get(stance), self.rng)
         self.blacklist.add(stance)
         for after, move in found.items():
             self._note(after, move)
         self._relax([stance])
+        nearest = min(found, key=self._distance, default=stance)
+        if self._distance(nearest) < self.nearest:
+            self.nearest = self._distance(nearest)
+            if self.progress is not None:
+                self.plan.moves = self._way_to(nearest)
+                self.progress(self.plan, 1.0 - self.nearest / self.whole)
 
     def _note(self, stance: Key, move: Move) -> None:
         weights, reach = self.planner.weights, self.planner.reach
-        distance = self._distance(stance)
-        cost = weights.unlikeness * self.graph.unlikeness(stance) / reach + weights.distance * distance / reach
+        left = self.graph.way_left(stance, self.target)
+        cost = (weights.unlikeness * self.graph.unlikeness(stance) + weights.distance * float(left.sum())) / reach
         cost += weights.tries * move.tries
-        if not (self.graph.way_left(stance, self.plan.goal) == 0.0).any():
+        if not (left <= self.region).any():
             cost += weights.stranger
+        if (left <= self.region).all():
+            self.ends.add(stance)
         if cost < self.stance_cost.get(stance, np.inf):
             self.stance_cost[stance] = cost
             self.entry[stance] = move.bases[0]
-        if distance < self.nearest:
-            self.nearest = distance
-            self.progress(1.0 - distance / self.whole)
 
     def _distance(self, stance: Key) -> float:
         """Sum of the ways of all feet to their goals [m]."""
-        return float(self.graph.way_left(stance, self.plan.goal).sum())
+        return float(self.graph.way_left(stance, self.target).sum())
 
     def _total(self, stance: Key) -> float:
-        """Cost of the way to a stance and of the stance; of the goal that of the way alone."""
-        return self.ways[stance][0] + (0.0 if stance == self.plan.goal else self.stance_cost[stance])
+        """Cost of the way to a stance and of the stance; at the goal that of the way alone."""
+        return self.ways[stance][0] + (0.0 if stance in self.ends else self.stance_cost[stance])
 
     def _relax(self, stances: list[Key]) -> None:
         """Cheaper ways through stances whose moves or costs are new (Dijkstra)."""
@@ -287,7 +299,7 @@ class _Search:
                 if total < self.ways.get(after, (np.inf, None))[0]:
                     self.ways[after] = (total, stance)
                     heapq.heappush(queue, (total, after))
-                    if after not in self.blacklist and after != self.plan.goal:
+                    if after not in self.blacklist and after not in self.ends:
                         heapq.heappush(self.open, (self._total(after), after))
 
     def _begin_again(self) -> None:
@@ -314,7 +326,7 @@ class _Search:
 
     def _give_up(self, why: str) -> None:
         """Say what failed, and keep the way to the nearest stance with its motions, as far as there are any."""
-        best = min((key for key in self.ways if key != self.plan.goal), key=self._distance)
+        best = min((key for key in self.ways if key not in self.ends), key=self._distance)
         off, cause = self._distance(best), self.statistics.main_cause()
         self.plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
         with Clock(self.plan, "connecting"):

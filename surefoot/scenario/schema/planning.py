@@ -27,6 +27,7 @@ class PlannerTable(Table):
 
     Args:
         goal: By how much all feet are to go, x and y [m], and turn about the base [rad].
+        region: How far feet may end from their goals [m].
         name: Planner of the motions inside a stance: "connect" tries straight edges and swings first, "bidirectional"
             searches at once; the others are OMPL's (`pip install surefoot[ompl]`).
         evaluations: Budget of one motion inside a stance: how many states may be checked.
@@ -49,6 +50,7 @@ class PlannerTable(Table):
     """
 
     goal: Vector
+    region: NotNegative = 0.0
     name: SingleModeName = "connect"
     evaluations: Annotated[int, Field(ge=1, le=10**8)] = 4_000
     search: Literal["best_first", "roadmap"] = "best_first"

@@ -42,16 +42,17 @@ _ON_GOAL = 0.5  # of the reach of a leg: feet that end farther from their goals 
 
 
 def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: int) -> Plan:
-    """Plan stances and motions.
+    """Plan stances and motions; joints that begin elsewhere than at home have their home there.
 
     Args:
         table: What the scenario says.
-        robot: A robot with legs of three joints.
+        robot: A robot with legs.
         world: The world.
         q: (nq,) where it stands.
         seed: Of the random numbers.
     """
     began = time.process_time()
+    robot = robot.replace(home=np.concatenate([robot.home[:7], q[7:]]))
     margins = Margins(
         table.clearance, table.balance, table.limits, swing_height=table.swing_height, resolution=table.resolution
     )
@@ -86,7 +87,7 @@ def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, lim
         return planner.follow(StanceSequence.load(table.stances_file), seed, limits)
     if table.search == "roadmap":
         return MultiModalRoadmap(planner, q, table.goal, seed, limits).solve()
-    return planner.plan(q, table.goal, seed, limits)
+    return planner.plan(q, table.goal, seed, limits, region=table.region)
 
 
 def _again(
