@@ -18,7 +18,7 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
-__all__ = ["build_ground", "build_world", "missing_ground"]
+__all__ = ["Units", "build_ground", "build_world", "missing_ground"]
 
 _LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
 _TOLERATED_DEPTH = 0.005  # [m]
