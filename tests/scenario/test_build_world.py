@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from surefoot.errors import SurefootError
@@ -145,3 +146,22 @@ def test_touchable_obstacles_and_sloped_boxes() -> None:
     assert world.ground[1].pose[2, 0] == pytest.approx(np.sin(0.3))
     with pytest.raises(ValueError, match="either"):
         GroundTable(kind="box", size=(1.0, 1.0, 0.1), yaw=0.1, rpy=(0.0, 0.1, 0.0))
+
+
+def test_moving_ground_in_units_of_the_body_is_similar_on_every_robot():
+    box = {"kind": "box", "size": (5.0, 5.0, 0.1)}
+    law = {"kind": "law", "translation": (0.1, 0.0, 0.0), "frequency": 0.2, "start": 0.5}
+    pivot = {"kind": "pivot", "mass": 0.1, "stiffness": 0.9, "damping": 0.3}
+    world = WorldTable.model_validate({"ground": [box | {"motion": law}, box | {"motion": pivot}], "unit": "body"})
+    for name in ("small-humanoid", "go2"):
+        robot = load(name, base="floating")
+        height = float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(robot.home))[2])
+        floor, tilting = build_world(world, robot).ground
+        acceleration = floor.motion.translation[0] * (2.0 * np.pi * floor.motion.frequency) ** 2
+        assert acceleration / 9.81 == pytest.approx(0.1 * (0.4 * np.pi) ** 2, rel=1e-3)
+        assert floor.motion.start == 0.5
+        assert tilting.motion.stiffness / (robot.mass * 9.81 * height) == pytest.approx(0.9, rel=1e-3)
+        period = np.sqrt(tilting.motion.inertia(tilting.size) / tilting.motion.stiffness)
+        assert period * np.sqrt(9.81 / height) == pytest.approx(np.sqrt(0.1 / 12.0 * (25.0 + 0.01) / 0.9), rel=1e-3)
+    with pytest.raises(SurefootError, match="no contact surfaces"):
+        build_world(world, load("pendulum"))

@@ -17,15 +17,19 @@ from surefoot.control.classic.base import ClassicController, ClassicGains
 from surefoot.control.classic.body import StandingBody, standing_body
 from surefoot.control.classic.forces import CentroidalPivot, GravityCompensation, MulticontactImpedance, SimpleTorque
 from surefoot.control.classic.rates import RATES
+from surefoot.control.classic.synergies import SYNERGIES, Synergies, SynergyCommand
 from surefoot.control.classic.twist import TorsoTwist, torso_twist
 from surefoot.errors import one_of
 from surefoot.robot import Robot
 
 __all__ = [
     "CLASSIC",
+    "SYNERGIES",
     "ClassicController",
     "ClassicGains",
     "StandingBody",
+    "Synergies",
+    "SynergyCommand",
     "TorsoTwist",
     "classic_controller",
     "standing_body",

@@ -6,7 +6,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.classic.base import ClassicController
-from surefoot.control.classic.body import StandingBody, prioritised
+from surefoot.control.classic.body import StandingBody
 from surefoot.solvers import HierarchySolver, Level
 
 __all__ = ["CompositeBody", "DirectControl", "MomentumDamping", "MotionForce", "OperationalSpace", "WeightedInverse"]
@@ -31,7 +31,7 @@ class OperationalSpace(ClassicController):
             ),
             (select, self.posture_acceleration(body)),
         ]
-        return self.torque_of(body, prioritised(levels, body.mass_matrix))
+        return self.torque_of(body, self.accelerations(body, levels, body.mass_matrix))
 
 
 class WeightedInverse(ClassicController):
@@ -75,7 +75,9 @@ class MomentumDamping(ClassicController):
         springs = self.posture_acceleration(body)
         damped = body.relative[:, 6:] @ springs - self.gains.momentum * body.relative @ body.v - drift
         posture = (np.eye(self.robot.nv)[6:], springs)
-        return self.torque_of(body, prioritised([(first, wanted), (body.relative, damped), posture], body.mass_matrix))
+        return self.torque_of(
+            body, self.accelerations(body, [(first, wanted), (body.relative, damped), posture], body.mass_matrix)
+        )
 
 
 class CompositeBody(ClassicController):
@@ -96,7 +98,7 @@ class CompositeBody(ClassicController):
             self.base_acceleration(body) - body.base_bias,
         ]
         damped = (np.eye(self.robot.nv)[6:], -self.gains.posture[1] * body.v[6:])
-        return self.torque_of(body, prioritised([(rows, wanted), damped]))
+        return self.torque_of(body, self.accelerations(body, [(rows, wanted), damped]))
 
 
 class MotionForce(ClassicController):
@@ -115,7 +117,7 @@ class MotionForce(ClassicController):
         wanted = np.r_[rest, scale * (np.r_[force, moment] - body.momentum_bias)]
         upright = (body.base, self.base_acceleration(body) - body.base_bias)
         levels = [(rows, wanted), upright, (np.eye(self.robot.nv)[6:], self.posture_acceleration(body))]
-        return self.torque_of(body, prioritised(levels))
+        return self.torque_of(body, self.accelerations(body, levels))
 
 
 class DirectControl(ClassicController):

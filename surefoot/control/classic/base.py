@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.contact.distribution import distribute
-from surefoot.control.classic.body import StandingBody, standing_body
+from surefoot.control.classic.body import StandingBody, prioritised, standing_body
 from surefoot.control.static_balance import standing_contacts
 from surefoot.errors import NotSupportedError
 from surefoot.motion import Command, Quintic, State
@@ -20,6 +20,7 @@ from surefoot.robot import Robot
 __all__ = ["ClassicController", "ClassicGains"]
 
 _LEANING = 0.8  # [s]
+_AHEAD = 0.02  # within which a joint may reach its speed limit [s]
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class ClassicGains:
         momentum: Damping of angular momentum [1/s].
         base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
         lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
+        speed_share: Of the joints' speed limits, which controllers with priorities then keep; None: as in the
+            literature, which ignores them.
     """
 
     com: tuple[float, float] = (60.0, 15.0)
@@ -45,6 +48,7 @@ class ClassicGains:
     momentum: float = 5.0
     base_schedule: tuple[tuple[float, float, float], ...] = ()
     lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    speed_share: float | None = None
 
 
 class ClassicController(ABC):
@@ -135,6 +139,33 @@ class ClassicController(ABC):
     def contact_level(self, body: StandingBody) -> tuple[Array, Array]:
         """The contacts stay where they are."""
         return body.contacts, -body.contact_bias - self.gains.contact * body.contacts @ body.v
+
+    def accelerations(
+        self, body: StandingBody, levels: list[tuple[Array, Array]], metric: Array | None = None
+    ) -> Array:
+        """Q̈ (nv,) by priorities; joints that would exceed their speed limit are held there, one by one (Flacco 2012).
+
+        Args:
+            body: The tick.
+            levels: (J, b) in the order of priority.
+            metric: (nv, nv) of the inverses; the unit matrix if omitted.
+        """
+        found = prioritised(levels, metric)
+        if self.gains.speed_share is None:
+            return found
+        limits = self.gains.speed_share * self.robot.limits.velocity[6:]
+        held: dict[int, float] = {}
+        while len(held) < len(limits):
+            ahead = body.v[6:] + _AHEAD * found[6:]
+            beyond = np.abs(ahead) / limits
+            beyond[list(held)] = 0.0
+            worst = int(np.argmax(beyond))
+            if beyond[worst] <= 1.0:
+                break
+            held[worst] = (np.sign(ahead[worst]) * limits[worst] - body.v[6 + worst]) / _AHEAD
+            rows = np.eye(self.robot.nv)[[6 + joint for joint in held]]
+            found = prioritised([(rows, np.array(list(held.values()))), *levels], metric)
+        return found
 
     def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
         """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).

@@ -176,7 +176,9 @@ def _estimator(scenario: Scenario, robot: Robot, gravity: Array) -> BaseEstimato
         return None
     if scenario.sensors.kind == "none":
         raise NotSupportedError("an estimator needs sensors", next_step='set sensors.kind="default"')
-    return BaseEstimator(robot, replace(EstimatorSettings(), imu=scenario.sensors.imu), gravity)
+    chosen = EstimatorSettings(imu=scenario.sensors.imu)
+    drift = scenario.estimator.point_drift
+    return BaseEstimator(robot, chosen if drift is None else replace(chosen, point_drift=drift), gravity)
 
 
 def _baumgarte(table: SimulationTable) -> tuple[float, float] | None:

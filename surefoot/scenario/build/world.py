@@ -2,26 +2,71 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from surefoot.errors import one_of
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
-from surefoot.motion.world import GroundLaw, Pivot, blocks
+from surefoot.motion.world import STANDARD_GRAVITY, GroundLaw, Pivot, blocks
 from surefoot.robot import Robot, anatomy, placement
 from surefoot.robot.build import lowest_points
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
-__all__ = ["build_ground", "build_world", "missing_ground"]
+__all__ = ["Units", "build_ground", "build_world", "missing_ground"]
 
 _LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
 _TOLERATED_DEPTH = 0.005  # [m]
 _MOTIONS: dict[str, type[GroundLaw] | type[Pivot]] = {"law": GroundLaw, "pivot": Pivot}
+
+
+@dataclass(frozen=True)
+class Units:
+    """What the numbers of `[[world.ground]]` are multiplied by.
+
+    Args:
+        length: [m].
+        mass: [kg].
+        time: [s].
+    """
+
+    length: float = 1.0
+    mass: float = 1.0
+    time: float = 1.0
+
+    @classmethod
+    def of(cls, unit: str, robot: Robot) -> Units:
+        """The units that a scenario names.
+
+        Args:
+            unit: "m", "leg" or "body".
+            robot: The robot.
+
+        Raises:
+            NotSupportedError: The robot has no legs or contacts to measure.
+        """
+        if unit == "m":
+            return cls()
+        if unit == "leg":
+            return cls(imported("surefoot.gait:StepLimits").of(robot).leg)
+        if not robot.contacts:
+            raise NotSupportedError(f"`{robot.name}` has no contact surfaces", next_step='set world.unit = "m"')
+        ground = min(float(corners[:, 2].min()) for corners in robot.contact_corners(robot.home).values())
+        data = robot.model.createData()
+        height = float(pin.centerOfMass(robot.model, data, np.array(robot.home))[2]) - ground
+        return cls(height, robot.mass, float(np.sqrt(height / STANDARD_GRAVITY)))
+
+    def moved(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Keys of `[world.ground.motion]` in SI units; `start` and `times` are seconds already."""
+        moment = self.mass * self.length**2 / self.time**2
+        factors = {"mass": self.mass, "frequency": 1.0 / self.time, "stiffness": moment, "damping": moment * self.time}
+        factors |= dict.fromkeys(("translation", "translations", "point"), self.length)
+        return {key: _scaled(v, factors[key]) if key in factors else v for key, v in values.items()}
 
 
 def build_world(table: WorldTable, robot: Robot, seed: int = 0) -> World:
@@ -34,9 +79,9 @@ def build_world(table: WorldTable, robot: Robot, seed: int = 0) -> World:
         seed: Of blocks without their own.
     """
     with blaming("world", "unit"):
-        scale = imported("surefoot.gait:StepLimits").of(robot).leg if table.unit == "leg" else 1.0
+        units = Units.of(table.unit, robot)
     with blaming("world", "ground"):
-        pieces = build_ground(table.ground, robot, scale, seed)
+        pieces = build_ground(table.ground, robot, units, seed)
     if not table.empty and not table.ground and _could_stand(robot) and _depth_at_home(robot) <= _TOLERATED_DEPTH:
         pieces = (GroundPlane(),)
     with blaming("world"):
@@ -62,17 +107,17 @@ def missing_ground(table: WorldTable, robot: Robot) -> list[str]:
 
 
 def build_ground(
-    tables: list[GroundTable], robot: Robot | None = None, scale: float = 1.0, seed: int = 0
+    tables: list[GroundTable], robot: Robot | None = None, units: Units | None = None, seed: int = 0
 ) -> tuple[Ground, ...]:
     """Pieces of ground.
 
     Args:
         tables: What the scenario says.
         robot: The robot, near whose contact surfaces they may be; without it, none is near one.
-        scale: Of all lengths.
+        units: Of lengths and moving ground; SI units if omitted.
         seed: Of blocks without their own.
     """
-    return tuple(piece for item in tables for piece in _ground(item, robot, scale, seed))
+    return tuple(piece for item in tables for piece in _ground(item, robot, units or Units(), seed))
 
 
 def _could_stand(robot: Robot) -> bool:
@@ -90,21 +135,23 @@ def _depth_at_home(robot: Robot) -> float:
     return max(0.0, -min((float(cloud[:, 2].min()) for cloud in points), default=0.0))
 
 
-def _ground(table: GroundTable, robot: Robot | None, scale: float, seed: int) -> list[Ground]:
+def _ground(table: GroundTable, robot: Robot | None, units: Units, seed: int) -> list[Ground]:
     """The pieces of one table; omitted keys take the defaults of the pieces."""
     keys = {"kind", "position", "yaw", "rpy", "near", "motion"}
     given: dict[str, Any] = {k: v for k, v in table.model_dump(exclude_none=True).items() if k not in keys}
-    given |= {key: _scaled(given[key], scale) for key in _LENGTHS & given.keys()}
+    given |= {key: _scaled(given[key], units.length) for key in _LENGTHS & given.keys()}
     match table.kind:
         case "plane":
             return [GroundPlane(**given)]
         case "box":
             turn = table.rpy or (0.0, 0.0, table.yaw or 0.0)
-            pose = placement(scale * np.array(table.position or (0.0, 0.0, 0.0)), pin.rpy.rpyToMatrix(*turn))
+            pose = placement(units.length * np.array(table.position or (0.0, 0.0, 0.0)), pin.rpy.rpyToMatrix(*turn))
             if table.near is not None and robot is not None:
                 pose = _near(table.near, robot) @ pose
-            moves = None if table.motion is None else table.motion.model_dump(exclude_none=True, exclude={"kind"})
-            motion = None if table.motion is None or moves is None else _MOTIONS[table.motion.kind](**moves)
+            motion = None
+            if table.motion is not None:
+                keys = units.moved(table.motion.model_dump(exclude_none=True, exclude={"kind"}))
+                motion = _MOTIONS[table.motion.kind](**keys)
             return [GroundBox(pose=pose, motion=motion, **given)]
         case "stairs":
             return list(stairs(**given))

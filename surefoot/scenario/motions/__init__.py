@@ -23,7 +23,7 @@ __all__ = [
 
 MOTIONS: Mapping[str, str] = {
     kind: f"surefoot.scenario.motions.{kind}:{kind}"
-    for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over")
+    for kind in ("com_rise", "figure_eight", "harvest", "reach", "swing_over", "synergies")
 } | {
     kind: f"surefoot.scenario.motions.optimal:{kind}"
     for kind in ("swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep")

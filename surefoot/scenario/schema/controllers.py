@@ -83,6 +83,7 @@ class ControllerTable(KindTable):
         base_schedule: Times [s] with stiffness and damping of its base [1/s²], [1/s], linear in between.
         momentum: Its damping of angular momentum [1/s].
         lean: How far it moves the centre of mass in the first 0.8 s, in world axes [m].
+        speed_share: Share of the joints' speed limits that it keeps; default: it ignores them, as in the literature.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -116,7 +117,7 @@ class ControllerTable(KindTable):
         "follow_body": set(),
         "walk": set(),
         "balance": set(),
-        "classic": {"method", "com", "base_schedule", "momentum", "lean"},
+        "classic": {"method", "com", "base_schedule", "momentum", "lean", "speed_share"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
         "mpc": set(),
@@ -159,3 +160,4 @@ class ControllerTable(KindTable):
     base_schedule: list[Vector] | None = None
     momentum: NotNegative | None = None
     lean: Vector | None = None
+    speed_share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None

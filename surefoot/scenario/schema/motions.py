@@ -68,7 +68,7 @@ class MotionTable(KindTable):
 
     Args:
         kind: Which motion.
-        duration: Of the motion [s] unless it must slow down; of one cycle of a figure eight; of the swing of a foot.
+        duration: Of the motion [s] unless it must slow down; of one figure eight, one synergy, or the swing of a foot.
         rate_limit: Largest joint rate [rad/s]: the norm over all joints for `com_rise`, else per joint.
         rise: Height to rise [m]; default: what the robot can do comfortably.
         frame: The frame that moves; default: the end of the longest chain, or the first foot.
@@ -116,6 +116,7 @@ class MotionTable(KindTable):
         "harvest": "a hand moves from point to point among obstacles, looking ahead",
         "swing_over": "a foot swings past obstacles that are not in its plan",
         "reach": "hands reach targets while the feet stay fixed and the robot keeps its balance without collisions",
+        "synergies": "moves arms, hands, and centre of mass with base, alone and together, on fixed feet",
         "swingup": "swings a pole up with its cart, by optimal control",
         "squat_fast": "squats and rises with least effort, by optimal control",
         "jump": "jumps on the spot, by optimal control",
@@ -125,6 +126,7 @@ class MotionTable(KindTable):
     }
     KEYS: ClassVar[dict[str, set[str]]] = {
         "com_rise": {"rise", "duration", "rate_limit"},
+        "synergies": {"duration"},
         "figure_eight": {
             "frame", "centre", "size", "plane", "cycles", "orientation", "tilt", "duration", "rate_limit", "damping"
         },
@@ -147,7 +149,7 @@ class MotionTable(KindTable):
     }
 
     kind: Literal[
-        "com_rise", "figure_eight", "harvest", "swing_over", "reach",
+        "com_rise", "figure_eight", "harvest", "swing_over", "reach", "synergies",
         "swingup", "squat_fast", "jump", "bound", "ocp_walk", "overstep",
     ]  # fmt: skip
     duration: Duration | None = None

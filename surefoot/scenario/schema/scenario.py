@@ -120,9 +120,11 @@ class EstimatorTable(Table):
 
     Args:
         kind: "none": the true state; "base": a filter of IMU, encoders and contacts.
+        point_drift: How fast footholds may wander [m/√s]; default: 0.001, for ground that rests.
     """
 
     kind: Literal["none", "base"] = "none"
+    point_drift: Positive | None = None
 
 
 ConstraintMethod = Literal[

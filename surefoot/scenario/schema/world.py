@@ -206,7 +206,9 @@ class WorldTable(Table):
         gravity: In world [m/s²].
         empty: Whether there is no ground.
         ground: Pieces of ground; default: level ground at z = 0 for robots that stand, none for fixed-base robots.
-        unit: Of the lengths of `ground`: "m", or "leg" for the length of a leg of a biped.
+        unit: Of the lengths of `ground`: "m"; "leg" for the length of a leg of a biped; "body" for the height h of the
+            centre of mass at home, with masses in that of the robot, M, and frequencies, stiffness and damping of
+            moving ground in √(g/h), M g h and M h √(g h).
         obstacles: Fixed obstacles that must not be touched, or only by feet and hands.
         objects: Movable objects.
     """
@@ -215,7 +217,7 @@ class WorldTable(Table):
     gravity: Annotated[tuple[Acceleration, Acceleration, Acceleration], Strict(False)] = (0.0, 0.0, -9.81)
     empty: bool = False
     ground: list[GroundTable] = []
-    unit: Literal["m", "leg"] = "m"
+    unit: Literal["m", "leg", "body"] = "m"
     obstacles: list[ObstacleTable] = []
     objects: list[ObjectTable] = []
 
