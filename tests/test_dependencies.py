@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from tests.source_facts import facts_of
+from tests.test_architecture import modules
 
 ROOT = Path(__file__).parents[1]
 OPTIONAL = {"cupy", "IPython", "casadi", "ompl"}  # imported where they are installed
@@ -23,8 +24,11 @@ SHIPPED_WITH = {
 
 def imported() -> set[str]:
     found = set()
-    for path in (ROOT / "surefoot").rglob("*.py"):
-        found |= {name.partition(".")[0] for name in facts_of(path).imports}
+    for node in (node for module in modules().values() for node in module.nodes):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").partition(".")[0])
     return found - set(sys.stdlib_module_names) - {"surefoot"} - OPTIONAL
 
 

@@ -15,12 +15,17 @@ from surefoot.cli.main import app, main
 from tests.doc_blocks import PAGES, ROOT, Block, blocks_of
 
 PROGRAMS = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks_of(page))]
+LONG = ("control", "features", "ompl", "redundant")  # the kernels of their programs take seconds to compile
 COMMANDS = [block for page in PAGES for block in blocks_of(page) if block.language in ("sh", "shown")]
 APP = typer.main.get_command(app)
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
-@pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.stem in LONG)) for page in PROGRAMS],
+    ids=[page.stem for page in PROGRAMS],
+)
 def test_blocks_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,8 @@ import ast
 import re
 from pathlib import Path
 
+from tests.test_architecture import modules
+
 ROOT = Path(__file__).parents[1]
 TICS = {
     r"(?<![Tt]here )\b(is|are|was|were) no (?!\w+er\b|more|less|such|one|way|need|point)(?=[a-z`])": "is not a",
@@ -26,10 +28,10 @@ def passages() -> list[tuple[str, str]]:
     for path in [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]:
         lines = path.read_text(encoding="utf-8").splitlines()
         out += [(f"{path.name}:{number}", line) for number, line in enumerate(lines, 1)]
-    for path in sorted((ROOT / "surefoot").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for module in modules().values():
+        for node in module.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                out.append((f"{path.relative_to(ROOT)}:{node.lineno}", " ".join(node.value.split())))
+                out.append((f"{module.path.relative_to(ROOT)}:{node.lineno}", " ".join(node.value.split())))
     return out
 
 

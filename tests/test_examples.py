@@ -14,7 +14,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PAGE = (ROOT / "docs" / "examples.md").read_text(encoding="utf-8")
-LONG = ("40_how_many_nodes",)  # its problem is solved in the tests of `ocp` as well
+LONG = (
+    "24_look_ahead", "29_terrain", "40_how_many_nodes", "42_receding_horizon", "43_follow_stances", "45_ankle_or_hip",
+)  # what they show has tests of its own  # fmt: skip
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 

@@ -109,6 +109,7 @@ def test_the_way_leads_around_an_obstacle() -> None:
     assert any(name.startswith("apart ball|post") for name in around.transcription.program.row_names)
 
 
+@pytest.mark.slow
 def test_distances_are_those_of_the_collision_model() -> None:
     robot = load("humanoid")
     model, rng = CollisionModel(robot, fuse=False), np.random.default_rng(5)

@@ -95,6 +95,7 @@ def test_a_warm_start_is_moved_on(solo: Robot) -> None:
     assert np.abs(plan.x[1] - plan.x[0]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_a_push_is_taken_and_runs_repeat(solo: Robot) -> None:
     logs = []
     for _ in range(2):

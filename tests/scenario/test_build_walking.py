@@ -105,6 +105,7 @@ def test_pushes_by_steps_need_a_walk(tmp_path):
         run_scenario("stand-pd", robot=ROBOT, out=tmp_path / "run", overrides=["events.0.steps=2"])
 
 
+@pytest.mark.slow
 def test_obstacles_are_planned_around_and_bare_ground_is_not():
     around = build_simulation(resolved_scenario("around", ROBOT)).controller
     assert isinstance(around.source, PlannedSteps)

@@ -42,6 +42,7 @@ def test_ways_to_keep_constraints_are_ordered(found):
     assert set(gaps) == {"none", "baumgarte", "projection"}
 
 
+@pytest.mark.slow
 def test_numbers_are_the_same_twice_and_times_stand_apart(found):
     again = compare_methods("four-bar", SHORT)
     assert again.to_dict() == found[0].to_dict()

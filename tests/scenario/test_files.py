@@ -55,13 +55,17 @@ LONG = {
     "balance-board",
     "impact-accommodation",
     "compliant-reflex",
+    "figure-eight",
+    "hexapod-push",
     "hexapod-rubble",
     "hexapod-step",
     "hexapod-gap",
     "hexapod-slope",
     "quadruped-stones",
+    "lean",
     "reach-wbc",
     "step-recovery",
+    "wipe",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {

@@ -104,6 +104,7 @@ def test_an_error_is_told_with_its_next_step(queue):
     assert "stand" in job.trouble[0]
 
 
+@pytest.mark.slow
 def test_closing_stops_what_runs(tmp_path):
     queue = JobQueue(tmp_path)
     ear = Ear(queue)

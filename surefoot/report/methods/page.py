@@ -221,8 +221,8 @@ def _of_methods(c: MethodsComparison) -> list[Html]:
     return [
         Html("<h2>Methods, without stabilisation</h2>"),
         Html(
-            "<p>All of them solve the same equations, so that gap and energy say what the integrator does; they differ "
-            "in cost, in conditioning, and in what they do with redundant rows. Times are measured and noisy.</p>"
+            "<p>All methods solve the same equations, so gap and energy error show the integrator alone. The methods "
+            "differ in cost, conditioning and treatment of redundant rows. Times are measured and noisy.</p>"
         ),
         html_table(*_table(c.methods)),
         _key(list(gaps)),

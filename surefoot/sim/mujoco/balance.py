@@ -21,7 +21,9 @@ class BalanceBook:
     MuJoCo's steps are semi-implicit: q_{k+1} = q_k ⊕ h v_{k+1}, so v_k is the velocity in the middle of step k − 1 → k.
     Energy and momentum are taken there, at q_k ⊖ h/2 v_k, and forces work along the mean of v_k and v_{k+1}: the
     leapfrog form of the Störmer–Verlet scheme, Hairer, Lubich & Wanner 2006 §I.1.4. With constant inertia and gravity
-    the account is exact, else of second order in h. Implicit gains work with the force that acted, [sim.drive].
+    the account is exact. Otherwise each step adds about h/2 v_{k+1}·(c(v_{k+1}) − c(v_k)) to the energy, because MuJoCo
+    takes Coriolis forces c at the velocity before the step: an error of first order in h, and the largest residual of
+    quick motions. Implicit gains work with the force that acted, [sim.drive].
 
     What acts from outside along a direction is the generalised force along the translation of everything that moves:
     contacts, ties to the world, damping and friction of the base; forces within cancel (d'Alembert's principle). Ground

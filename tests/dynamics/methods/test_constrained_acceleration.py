@@ -50,6 +50,7 @@ def test_all_methods_agree_on_random_trees(seed):
         assert (found.rank < len(held.rows)) == label.endswith(("doubled", "points"))
 
 
+@pytest.mark.slow
 def test_all_methods_agree_on_robots_of_the_zoo():
     for label, robot, q, v, tau, constraints in held_zoo(0):
         found = agree(robot, q, v, tau, constraints, GENERAL)

@@ -82,6 +82,7 @@ def test_a_flat_box_is_two_triangles_without_excess():
     assert fit.excess < 1e-6
 
 
+@pytest.mark.slow
 def test_far_shapes_keep_volumes_of_their_own_and_too_many_are_put_together(rng):
     places = [se3.make(np.eye(3), [x, 0.0, 0.0]) for x in (0.0, 1.0, 5.0, 6.0)]
     balls = [(Sphere(0.1), T) for T in places]

@@ -57,6 +57,7 @@ def test_it_goes_round_what_a_plain_stepper_goes_through() -> None:
     assert np.linalg.norm((tip(robot, blind[-1]) - goal)[[0, 2]]) < 0.01
 
 
+@pytest.mark.slow
 def test_a_goal_inside_an_obstacle_is_not_reached() -> None:
     robot, model = arm()
     q = robot.q_of(dict(zip(robot.joint_names, [0.9, -0.5, -0.6, -0.4], strict=True)))

@@ -74,6 +74,7 @@ def test_another_robot_is_refused(sequence: StanceSequence) -> None:
         StancePlanner(sf.load("hexapod"), World()).follow(replace(sequence, robot="solo12", legs=tuple("abcdef")))
 
 
+@pytest.mark.slow
 def test_roadmaps_of_stances_find_a_way_that_passes_the_audit() -> None:
     robot = sf.load("hexapod")
     planner, goal = StancePlanner(robot, World()), (0.0, 0.05, 0.0)

@@ -13,6 +13,7 @@ from surefoot.planning import StancePlanner, audit_plan
 pytest.importorskip("ompl")
 
 
+@pytest.mark.slow
 def test_a_plan_with_rrt_connect_passes_the_audit_and_repeats() -> None:
     from surefoot.planning.ompl import OmplSingleMode
 

@@ -127,6 +127,7 @@ def test_passes_exactly_through_singular_postures_and_beside_them(arm, plan):
     assert plan.metrics["least_singular_value"] < 1e-4
 
 
+@pytest.mark.slow
 def test_rates_are_bounded_on_the_path_and_others_pay(plan):
     m = plan.metrics
     assert m["consistent_rate_rad_s"] <= LIMIT * (1.0 + 1e-9)

@@ -27,6 +27,7 @@ def test_zero_g_as_it_is():
     assert found.metrics["base_turn_max_rad"] < 1e-6
 
 
+@pytest.mark.slow
 def test_a_cycle_of_the_legs_turns_the_body():
     found = studied("zero-g-turn", QUICK, "controller.cycles=1", "simulation.duration=2.0")
     assert found.findings.trouble is None

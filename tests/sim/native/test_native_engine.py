@@ -234,6 +234,7 @@ def test_many_steps_are_steps_one_by_one():
 # -- changes -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_push_gives_its_impulse():
     robot = robot_named("g1")
     engine = NativeEngine(robot, World(gravity=np.zeros(3), ground=()))

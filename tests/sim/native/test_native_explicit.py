@@ -40,6 +40,7 @@ def test_stiff_springs_are_refused_before_the_first_step():
         rollout(robot, (q, v), target, dt=2e-3, mode="position", kp=400.0, kd=20.0, integrator="rk4")
 
 
+@pytest.mark.slow
 def test_stiff_contacts_end_the_run_with_the_energy_that_came_from_nowhere():
     robot = robot_named("go1")
     engine = NativeEngine(robot, World.flat(), 2e-3, contact="penalty_pid", integrator="rk4")
@@ -47,6 +48,7 @@ def test_stiff_contacts_end_the_run_with_the_energy_that_came_from_nowhere():
         engine.native_steps(500, springs(robot, 5.0, 0.1))
 
 
+@pytest.mark.slow
 def test_joint_friction_is_calm_while_springs_hold_a_robot():
     """Dry friction on top of dampers near their bound: energy of the stand stays accounted for."""
     robot = robot_named("go1")
