@@ -203,7 +203,7 @@ class Mode:
 
     @classmethod
     def standing(cls, model: StanceModel, state: Array) -> Mode:
-        """All feet on what is under them, hands in the air.
+        """All feet on what is under them; hands, and feet with nothing under them, in the air.
 
         Args:
             model: The robot in its world.
@@ -213,8 +213,9 @@ class Mode:
 
         feet = state[6:].reshape(-1, 3)
         legs = len(feet)
-        stands = np.isin(np.arange(legs), model.feet)
-        return cls.of(model, feet, stands, footholds_at(model.world, feet[:, :2]), stands, (np.zeros((0, 3)),) * legs)
+        footholds = footholds_at(model.world, feet[:, :2])
+        stands = np.isin(np.arange(legs), model.feet) & np.isfinite(footholds.points[:, 2])
+        return cls.of(model, feet, stands, footholds, stands, (np.zeros((0, 3)),) * legs)
 
     @property
     def swings(self) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ class SupportRegion:
 
     Args:
         normals: (h, 2) unit vectors out of the region.
-        offsets: (h,) [m]; one row (0, 0), −1 where the region is empty.
+        offsets: (h,) [m]; one row (0, 0), −1 where the region is empty, (0, 0), ∞ where it is the whole plane.
     """
 
     normals: Array
@@ -51,6 +51,7 @@ class SupportRegion:
 
 
 _NOWHERE = SupportRegion(np.zeros((1, 2)), np.array([-1.0]))
+_EVERYWHERE = SupportRegion(np.zeros((1, 2)), np.array([np.inf]))
 
 
 def support_region(
@@ -110,5 +111,7 @@ def _of_cones(points: Array, normals: Array, friction: Array) -> SupportRegion:
     if (free[sizes <= 1e-9] < -1e-9).any():
         return _NOWHERE
     keep = sizes > 1e-9
+    if not keep.any():  # contacts that press against each other hold any weight anywhere
+        return _EVERYWHERE
     outward, offsets = slopes[keep] / sizes[keep, None], free[keep] / sizes[keep]
     return SupportRegion(outward, offsets + outward @ middle[:2])

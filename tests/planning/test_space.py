@@ -93,6 +93,17 @@ def test_a_hand_carries_its_share_of_the_weight_at_most() -> None:
     np.testing.assert_allclose(inside[1], 0.0)
 
 
+def test_walls_that_are_pressed_against_hold_any_weight_and_no_ground_holds_none() -> None:
+    points = np.array([[0.3, 0.2, 0.5], [-0.3, 0.2, 0.4], [0.3, -0.2, 0.6], [-0.3, -0.2, 0.5]])
+    normals, mu, com = np.array([[0.0, -1.0, 0.0]] * 2 + [[0.0, 1.0, 0.0]] * 2), np.full(4, 0.7), np.eye(3)
+    region = support_region(points, normals, mu)
+    assert _holds(points, normals, mu, com).all()
+    assert np.isposinf(region.room(com)).all()
+    np.testing.assert_array_equal(region.pulled(com, 0.02), com[:, :2])
+    above_nothing = StanceModel(sf.load("hexapod"), World(ground=()), Margins(clearance=0.0))
+    assert (Mode.standing(above_nothing, above_nothing.chart.home).region.room(com) < 0.0).all()
+
+
 def _holds(points: np.ndarray, normals: np.ndarray, mu: np.ndarray, com: np.ndarray) -> np.ndarray:
     """Whether forces in the same pyramids can carry a unit weight at each centre of mass, by `admissible_wrenches`."""
     rays = []

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from surefoot.scenario.schema.kinds import NotNegative, Pair, Positive
+from surefoot.scenario.schema.kinds import NotNegative, Pair
 from surefoot.scenario.table import Table
 
 __all__ = ["MpcTable"]
@@ -31,7 +31,7 @@ class MpcTable(Table):
     model: Literal["whole_body", "centroidal"] = "whole_body"
     speed: Pair = (0.0, 0.0)
     swing: Annotated[float, Field(gt=0.05, le=2.0)] | None = None
-    horizon: Positive = 0.4
+    horizon: Annotated[float, Field(gt=0.0, le=5.0)] = 0.4
     step: Annotated[float, Field(ge=0.002, le=0.2)] = 0.02
     iterations: Annotated[int, Field(ge=1, le=20)] = 1
     latency: NotNegative = 0.0
