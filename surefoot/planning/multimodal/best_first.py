@@ -22,6 +22,8 @@ from surefoot.planning.footholds import Footholds, foothold_grid, footholds_at, 
 from surefoot.planning.multimodal.motions import Motions
 from surefoot.planning.multimodal.plan import Clock, Limits, StancePlan
 from surefoot.planning.multimodal.sequence import StanceSequence
+from surefoot.planning.multimodal.shorter import shorten_moves
+from surefoot.planning.multimodal.stored import StanceRoadmap
 from surefoot.planning.space import Margins, StanceModel
 from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
 from surefoot.robot import Robot
@@ -89,6 +91,7 @@ class StancePlanner:
         limits: Limits | None = None,
         progress: Callable[[StancePlan, float], None] | None = None,
         region: float = 0.0,
+        roadmap: StanceRoadmap | None = None,
     ) -> StancePlan:
         """A plan from a configuration to footholds; hands may end anywhere.
 
@@ -100,15 +103,20 @@ class StancePlanner:
             progress: Called with the plan and the share of the way to the goal that some stance has come, 0…1; the
                 moves of the plan lead to that stance.
             region: How far feet may end from their goals [m].
+            roadmap: Stances and moves that earlier plans in this world found.
         """
         rng = np.random.default_rng(seed)
-        plan, state = self.empty_plan(q, goal, rng)
+        plan, state = self.empty_plan(q, goal, rng, roadmap)
         if not plan.reason:
             _Search(self, plan, state, rng, limits or Limits(), progress, region).run()
         return plan
 
     def empty_plan(
-        self, q: Array, goal: tuple[float, float, float] | Array, rng: np.random.Generator
+        self,
+        q: Array,
+        goal: tuple[float, float, float] | Array,
+        rng: np.random.Generator,
+        roadmap: StanceRoadmap | None = None,
     ) -> tuple[StancePlan, Array]:
         """Footholds, first stance and goal of a query, and its first state; `reason` says if the robot cannot stand.
 
@@ -116,9 +124,10 @@ class StancePlanner:
             q: (nq,) where the robot stands.
             goal: As in `plan`.
             rng: Random numbers.
+            roadmap: As in `plan`.
         """
         state = self.model.chart.state_of(q)
-        plan = StancePlan(*self._scene(state, self._goal_places(state, goal), rng))
+        plan = StancePlan(*self._scene(state, self._goal_places(state, goal), rng, roadmap))
         self._stands(plan, state)
         return plan, state
 
@@ -157,7 +166,9 @@ class StancePlanner:
         out: Array = (feet - state[:2]) @ np.array([[c, s], [-s, c]]) + state[:2] + wanted[:2]
         return out
 
-    def _scene(self, state: Array, goal: Array, rng: np.random.Generator) -> tuple[StanceGraph, Key, Key]:
+    def _scene(
+        self, state: Array, goal: Array, rng: np.random.Generator, roadmap: StanceRoadmap | None
+    ) -> tuple[StanceGraph, Key, Key]:
         """Footholds: those of start and goal, and a grid around the way between them; then what hands can hold."""
         model, rows, legs = self.model, self.model.feet, len(self.model.feet)
         feet = state[6:].reshape(-1, 3)[rows]
@@ -188,7 +199,11 @@ class StancePlanner:
             footholds = Footholds.joined([footholds, holds])
         start, end = np.full((2, len(model.soles)), -1)
         start[rows], end[rows] = range(legs), [number[k] for k in target]
-        graph = StanceGraph(model, footholds, self.sampling, self.reach)
+        moves: dict[Key, dict[Key, Move]] = {}
+        if roadmap is not None:
+            footholds, numbers = roadmap.joined(model, footholds, np.concatenate([start[rows], end[rows]]), pitch)
+            start[rows], end[rows], moves = numbers[start[rows]], numbers[end[rows]], roadmap.moves()
+        graph = StanceGraph(model, footholds, self.sampling, self.reach, moves)
         return graph, tuple(start.tolist()), tuple(end.tolist())
 
     def _stands(self, plan: StancePlan, state: Array) -> bool:
@@ -228,6 +243,7 @@ class _Search:
     def run(self) -> None:
         """Until the plan is solved, or the limits are reached."""
         plan, failures, waited = self.plan, 0, 0
+        self._use_known()
         while True:
             stance = self._cheapest_open()
             reached = [end for end in self.ends if end in self.ways]
@@ -238,7 +254,7 @@ class _Search:
                 with Clock(plan, "connecting"):
                     failed = self.motions.connect(self._way_to(plan.goal))
                 if failed is None:
-                    return
+                    return self._improve()
                 failures += 1
                 if failures > _FAILURES or self.statistics.states > self.motions.end:
                     return self._give_up("motions between stances kept failing")
@@ -251,6 +267,19 @@ class _Search:
             else:
                 with Clock(plan, "exploring"):
                     self._explore(stance)
+
+    def _use_known(self) -> None:
+        """Costs of stances that a roadmap has, and ways to them."""
+        known = {after: move for moves in self.graph.moves.values() for after, move in moves.items()}
+        for after, move in known.items():
+            self._note(after, move)
+        self._relax([self.plan.start])
+
+    def _improve(self) -> None:
+        """Fewer moves, if asked for, with what is left of the budget."""
+        if self.limits.improve:
+            with Clock(self.plan, "improving"):
+                self.plan.dropped = shorten_moves(self.motions)
 
     def _explore(self, stance: Key) -> None:
         self.plan.explored.append((stance, self.ways[stance][1]))

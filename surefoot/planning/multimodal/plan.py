@@ -10,6 +10,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.planning.connect import Budget
 from surefoot.planning.multimodal.sequence import StanceSequence
+from surefoot.planning.multimodal.stored import StanceRoadmap
 from surefoot.planning.space import Mode
 from surefoot.planning.stances import Key, Move, StanceGraph
 
@@ -22,11 +23,13 @@ class Limits:
         states: Checked states.
         stances: Explored stances.
         single_mode: Of one motion inside a stance.
+        improve: Whether to spend what is left on a solved plan, to make it with fewer moves.
     """
 
     states: int = 20_000_000
     stances: int = 1_000
     single_mode: Budget = field(default_factory=Budget)
+    improve: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +64,9 @@ class StancePlan:
         segments: Motions: of the whole way if it is solved, else as far as they lead.
         reason: Why it is not solved; "" if it is.
         explored: Stances in the order in which they were explored, each with its parent.
-        seconds: Processor time by stage: "exploring", "connecting", "shortening".
+        seconds: Processor time by stage: "exploring", "connecting", "shortening", "improving".
         tried: Single-mode problems that were looked at, and how many of them were solved.
+        dropped: Moves that a solved plan lost again.
     """
 
     graph: StanceGraph
@@ -75,6 +79,7 @@ class StancePlan:
     explored: list[tuple[Key, Key | None]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     tried: tuple[int, int] = (0, 0)
+    dropped: int = 0
 
     def sequence(self) -> StanceSequence:
         """The stances of a solved plan, to be saved and followed again."""
@@ -86,6 +91,10 @@ class StancePlan:
             self.graph.model.robot.name, self.graph.model.chart.names, start, self.graph.footholds.take(used),
             np.array([[number[k] for k in key] for key in keys]), tuple(move.bases for move in self.moves),
         )  # fmt: skip
+
+    def roadmap(self) -> StanceRoadmap:
+        """Stances that the search explored and moves between them, for other queries in the same world."""
+        return StanceRoadmap.of(self.graph, self.goal)
 
     @property
     def stances(self) -> int:

@@ -33,6 +33,8 @@ class PlannerTable(Table):
         evaluations: Budget of one motion inside a stance: how many states may be checked.
         search: "best_first" explores stances in the order of their costs, "roadmap" is Multi-Modal-PRM.
         stances_file: A stance sequence that an earlier run wrote (`stances.json`), to be followed in place of a search.
+        roadmap_file: Stances that an earlier run in the same world wrote (`roadmap.npz`), from which the search begins.
+        improve: Whether to spend what is left of the budget on a plan with fewer moves.
         replan: Whether to plan anew when feet have come too far from the plan.
         states: Budget: how many states may be checked.
         stances: Budget: how many stances may be explored.
@@ -55,6 +57,8 @@ class PlannerTable(Table):
     evaluations: Annotated[int, Field(ge=1, le=10**8)] = 4_000
     search: Literal["best_first", "roadmap"] = "best_first"
     stances_file: str | None = None
+    roadmap_file: str | None = None
+    improve: bool = False
     replan: bool = False
     states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
     stances: Annotated[int, Field(ge=1, le=10**6)] = 1_000

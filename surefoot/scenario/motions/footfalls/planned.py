@@ -26,7 +26,7 @@ from surefoot.planning import (
     audit_plan,
     timed_plan,
 )
-from surefoot.planning.multimodal import MultiModalRoadmap
+from surefoot.planning.multimodal import MultiModalRoadmap, StanceRoadmap
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
@@ -57,7 +57,7 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         table.clearance, table.balance, table.limits, swing_height=table.swing_height, resolution=table.resolution
     )
     sampling = Sampling(pitch=table.pitch, edge=table.edge, bases=table.bases)
-    limits = Limits(table.states, table.stances, Budget(table.evaluations))
+    limits = Limits(table.states, table.stances, Budget(table.evaluations), table.improve)
     with ExitStack() as stack:
         planner = StancePlanner(robot, world, margins, sampling, _single_mode(table.name, stack))
         planner.model.build()
@@ -77,7 +77,7 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
     steps = Steps(planner.model.chart, timed, again, _OFF * planner.reach)
     return Plan(
         timed.trajectory, metrics, trouble, (), lambda _, log: _judge(planner, found, log, steps), now=steps.now,
-        files={"stances.json": found.sequence().save} if found.solved else {},
+        files={"stances.json": found.sequence().save, "roadmap.npz": found.roadmap().save} if found.solved else {},
     )  # fmt: skip
 
 
@@ -87,7 +87,8 @@ def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, lim
         return planner.follow(StanceSequence.load(table.stances_file), seed, limits)
     if table.search == "roadmap":
         return MultiModalRoadmap(planner, q, table.goal, seed, limits).solve()
-    return planner.plan(q, table.goal, seed, limits, region=table.region)
+    known = None if table.roadmap_file is None else StanceRoadmap.load(table.roadmap_file)
+    return planner.plan(q, table.goal, seed, limits, region=table.region, roadmap=known)
 
 
 def _again(
@@ -125,6 +126,7 @@ def _metrics(planner: StancePlanner, plan: StancePlan) -> dict[str, Any]:
         "solved": plan.solved,
         "stances": plan.stances if plan.solved else 0,
         "moves": len(plan.moves) if plan.solved else 0,
+        "dropped_moves": plan.dropped,
         "explored_stances": len(plan.explored),
         "checked_states": statistics.states,
         "checked_edges": statistics.edges,
