@@ -19,12 +19,9 @@ from surefoot.solvers.staged import Progress, SolverOptions
 
 _SHARE = 0.03  # m: border of the soles that does not carry
 _ROOM = 0.03  # distance from position limits, which a follower needs [rad]
+_GRIP = 0.8  # share of the friction that leaps use
 _SHOCK = 0.01  # of m √(g z)
-_SINKS, _PITCH, _TILT = (
-    0.35,
-    0.4,
-    0.05,
-)  # how far the base of a bounding robot sinks (share of its height) and turns [rad]
+_SINKS, _PITCH, _TILT = 0.35, 0.4, 0.05  # how far the base sinks in a leap (share of its height) and turns [rad]
 _NEAR = 0.01  # first barrier parameter of the second problem
 _UNLOADS = 2  # intervals in which feet are unloaded before they leave the ground
 _LANDING = "shock "
@@ -75,7 +72,7 @@ def jump(
         robot: The robot; it stands on its contacts at home.
         height: How far the centre of mass rises between take-off and apex [m].
         density: Number of intervals as a multiple of the usual one, which makes them 25 ms long.
-        friction: Of the ground; that of the soles if None.
+        friction: Of the ground as the motion uses it; 80 % of that of the soles if None: landings need the rest.
         shock: Largest normal impulse on a foot as it lands, share of m √(g z); then feet are also unloaded before they
             leave the ground. None: as large as friction and the robot allow.
     """
@@ -84,7 +81,10 @@ def jump(
         raise NotSupportedError("without gravity nobody lands")
     flight = 2.0 * float(np.sqrt(2.0 * height / gravity))
     problem, feet = _standing(robot)
+    _keep_upright(problem)
     step = 0.025 / density
+    if friction is None:
+        friction = _GRIP * min(robot.contacts[name].friction for name in feet)
     count = max(4, round(flight / step))
     problem.phase("push", feet, max(8, round(0.5 / step)), (0.25, 0.5, 0.8), friction=friction)
     problem.phase("flight", (), count, (flight, flight, 1.3 * flight))
@@ -107,7 +107,7 @@ def jump(
 
 
 def bound(
-    robot: Robot, length: float = 0.2, density: float = 1.0, grip: float = 0.8, lift: float = 0.15,
+    robot: Robot, length: float = 0.2, density: float = 1.0, grip: float = _GRIP, lift: float = 0.15,
     shock: float = _SHOCK,
 ) -> Problem:  # fmt: skip
     """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
@@ -121,10 +121,7 @@ def bound(
         shock: Largest normal impulse on a foot as it lands, share of m √(g z).
     """
     problem, feet = _standing(robot)
-    low = (1.0 - _SINKS) * float(robot.home[2])
-    problem.bound("z", low)
-    for name, most in (("pitch", _PITCH), ("roll", _TILT), ("yaw", _TILT)):
-        problem.bound(name, -most, most)
+    _keep_upright(problem)
     if len(feet) != 4:
         raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
     height, step = float(_com(robot)[2]), 0.02 / density
@@ -176,6 +173,13 @@ def solve_leap(
     if not hard.success or not soft:
         return hard
     return solve(solver, replace(options or SolverOptions(), barrier=_NEAR), progress, hard)
+
+
+def _keep_upright(problem: Problem) -> None:
+    """The base neither sinks nor turns so far that other parts than feet come to the ground."""
+    problem.bound("z", (1.0 - _SINKS) * float(problem.robot.home[2]))
+    for name, most in (("pitch", _PITCH), ("roll", _TILT), ("yaw", _TILT)):
+        problem.bound(name, -most, most)
 
 
 def _leave(problem: Problem, foot: str, phase: int) -> None:

@@ -43,7 +43,7 @@ class Overstep:
         distance: From the middle between the feet at home to that of the obstacle [m]; None: the solver chooses.
         length: First guess of the step length [m].
         margin: Distance of legs and obstacle at the nodes [m].
-        sole_margin: How far centres of pressure stay inside the soles [m].
+        sole_margin: How far centres of pressure stay inside the soles [m]; a quarter of their width at most.
         ground: How high soles rise above the ground before they move ahead [m].
         pressure_box: Half the side of the square below an ankle in which the centre of pressure of its foot stays [m].
         intervals: Of the five phases.
@@ -74,7 +74,8 @@ def overstep(robot: Robot, task: Overstep | None = None, *, is_first: bool = Fal
     task = task or Overstep()
     trail, lead = _feet(robot)
     problem = Problem(robot)
-    problem.limits(sole_margin=task.sole_margin, position_margin=0.03)
+    narrow = min(float(np.ptp(np.asarray(robot.contacts[foot].corners)[:, :2], axis=0).min()) for foot in (lead, trail))
+    problem.limits(sole_margin=min(task.sole_margin, 0.25 * narrow), position_margin=0.03)
     _phases(problem, task, lead, trail)
     problem.start(robot.home)
     problem.end()
