@@ -20,7 +20,7 @@ EXPECTED = {
     "zero-g-turn", "zero-g-walk", "cart-pole-004", "crank",
     "delta", "four-bar", "geared-lola", "impact-drop", "pendulum-drift", "walk", "walk-fast", "walk-turn", "walk-side",
     "walk-back", "push-walk", "carry", "slippery", "around", "joystick",
-    "walk-stairs", "uneven",
+    "walk-stairs", "uneven", "walk-slope", "walk-tray", "walk-gaze",
 }  # fmt: skip
 
 

@@ -199,12 +199,12 @@ class BalancedBody(LeggedBody):
 
     def trunk_turn(self) -> tuple[Array, Array]:
         """Turn (3,) of the base from upright [rad] and angular momentum (3,) at the last command, in world."""
-        handle = self._trunk[-1][0]
+        handle = self.trunk.last
         return -self.problem.error_of(handle.task.name), self.problem.rate_of("angular_momentum")
 
     def trunk_rate(self) -> Array:
         """(3,) angular velocity of the base at the last command, in world [rad/s]."""
-        return self.problem.rate_of(self._trunk[-1][0].task.name)
+        return self.problem.rate_of(self.trunk.last.task.name)
 
     def spin(self, moment: Array, damping: float) -> None:
         """Change the angular momentum.
@@ -225,7 +225,7 @@ class BalancedBody(LeggedBody):
         pin.ccrba(model, data, q, np.zeros(robot.nv))
         pin.jacobianCenterOfMass(model, data, q)
         contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
-        turn = self._trunk[-1][0].task
+        turn = self.trunk.last.task
         rows = [np.asarray(x.jacobian(robot, q, x.numbers)) for x in self.problem.rows.tasks if x.name in contacts]
         rows += [data.Jcom, np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]]]
         A = np.vstack([np.asarray(turn.jacobian(robot, q, turn.numbers)), *rows])

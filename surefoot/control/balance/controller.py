@@ -154,7 +154,7 @@ class BalanceController:
         self._lead_com(com, rate, wishes.com, dt)
         self._lead_feet()
         self._lead_hands(q, wishes, dt)
-        self.body.turn_trunk(self.footing.frame[3])
+        self.body.trunk.turn(self.footing.frame[3])
         command = self.body.command(t, q, v)
         self._hand_error = _largest_hand_error(self.body, wishes)
         return command

@@ -149,7 +149,7 @@ class StepRecovery(BalanceController):
         self._zmp = step.found.cop + beyond
         body.lead_com(turned(w * w * (at - self._zmp), yaw), step.anchor[2] + self._height, com)
         body.lead_height(0.0, 0.0)
-        body.turn_trunk(yaw)
+        body.trunk.turn(yaw)
 
     def _lower(self, dt: float, poses: Sequence[Array]) -> None:
         """Bring the centre of mass to a height at which the legs reach the feet, where they are or will be."""

@@ -10,9 +10,10 @@ import numpy as np
 from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
+from surefoot.control.legged.leading import Heading, LegBend
 from surefoot.control.legged.legs import LegLimits, posture_at_height
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
-from surefoot.control.legged.planar import flat_pose, placement_of, turned
+from surefoot.control.legged.planar import flat_pose, placement_of
 from surefoot.control.legged.sole import SwingSole, sole_tasks
 from surefoot.control.whole_body import BodyClearance, ClearanceSettings, TaskHandle, WholeBody, WholeBodySettings
 from surefoot.errors import NotSupportedError
@@ -20,6 +21,7 @@ from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
 from surefoot.robot import ContactSurface, Foot, Robot, anatomy
+from surefoot.spatial import so3
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -81,6 +83,8 @@ class LeggedBody:
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
         self.soles = [_COM_SHARE * foot.sole for foot in self.feet]
         frames = robot.placements(q0)
+        self.normals = [(frames[foot.link] @ foot.placement)[:3, 2] for foot in self.feet]
+        """(3,) by foot, in world: of the ground on which it stands or lands."""
         self._make_problem(q0, height, further, settings, frames)
         self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
@@ -134,16 +138,17 @@ class LeggedBody:
         levels = self._levels(further, turns, rest)
         self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0, self.clearance))
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
-        ahead = placement_of(np.array([0.0, 0.0, 0.0, -np.arctan2(y, x)]))[:3, :3]
-        self._trunk = [(self.problem[f"turn {link}"], ahead @ frames[link][:3, :3]) for link in links]
-        for handle, _ in self._trunk:
-            handle.set_gains(*_TRUNK_GAINS)
+        self.trunk = Heading(float(np.arctan2(y, x)))
+        for link in links:
+            self.trunk.add(self.problem[f"turn {link}"])
+            self.problem[f"turn {link}"].set_gains(*_TRUNK_GAINS)
         self.swings = [SwingSole(self.problem, foot, _SWING_GAINS) for foot in self.feet]
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
         shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
         self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
+        self.knees = LegBend(self.problem["posture"], self._com, q0, shares < 1.0)
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
@@ -182,7 +187,7 @@ class LeggedBody:
             foot: Its number.
             pose: (4,) where it stands.
         """
-        T = placement_of(pose)
+        T = self._placed(foot, pose)
         self.swings[foot].stand()
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
@@ -212,8 +217,8 @@ class LeggedBody:
             velocity: (4,) its rate.
             acceleration: (4,) the rate of that.
         """
-        T, spin, swirl = placement_of(pose), float(velocity[3]), float(acceleration[3])
-        linear, push = turned(velocity[:3], -pose[3]), turned(acceleration[:3], -pose[3])
+        T, spin, swirl = self._placed(foot, pose), float(velocity[3]), float(acceleration[3])
+        linear, push = velocity[:3] @ T[:3, :3], acceleration[:3] @ T[:3, :3]
         self.swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
         for name in self.feet[foot].contacts:
             handle, offset = self.problem.contact(name), self.to_contact[name]
@@ -223,6 +228,12 @@ class LeggedBody:
             rows = list(self.problem.rows.tied[name])
             handle.put(T @ offset)
             handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
+
+    def _placed(self, foot: int, pose: Array) -> Array:
+        """(4, 4) of a foot at a flat pose, its sole on the ground there."""
+        T = placement_of(pose)
+        T[:3, :3] = so3.turn_to(self.normals[foot]) @ T[:3, :3]
+        return T
 
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
         """Wish for shares of the weight on the feet, in the middle of their soles, and limit their normal forces.
@@ -247,16 +258,6 @@ class LeggedBody:
         """
         self._com.acceleration[:2] = acceleration
         self._com.target[:] = at[0], at[1], height
-
-    def turn_trunk(self, yaw: float) -> None:
-        """Let trunk and base look somewhere.
-
-        Args:
-            yaw: Heading in world [rad].
-        """
-        R = placement_of(np.array([0.0, 0.0, 0.0, yaw]))[:3, :3]
-        for handle, upright in self._trunk:
-            handle.target[:] = (R @ upright).ravel()
 
     def command(self, t: float, q: Array, v: Array) -> Command:
         """The torques, with drives that damp what the joints should not do.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import pi, sqrt
 
 import numpy as np
@@ -14,6 +15,7 @@ from surefoot.robot import Robot, anatomy
 
 __all__ = ["ArmSwing", "SwingFoot", "quintic_step"]
 
+_UP = np.array([0.0, 0.0, 1.0])
 _LAST = 0.04  # remaining time below which the foot no longer follows its landing place [s]
 _APEX, _SOONER = 0.5, 0.15  # when the foot is highest, share of the swing; sooner on the way up, later on the way down
 _ARM_SHARE, _ARM_ANGLE = 0.7, 0.6  # of the yaw of the legs that arms take; largest angle of a joint for it [rad]
@@ -53,13 +55,21 @@ class SwingFoot:
         duration: Of the swing [s].
         lift: Height over the higher one of start and landing [m].
         landing_speed: Downward, at the end [m/s].
+        normals: (3,) of the ground where it leaves and where it lands.
     """
 
-    def __init__(self, start: Array, duration: float, lift: float, landing_speed: float) -> None:
+    def __init__(
+        self,
+        start: Array,
+        duration: float,
+        lift: float,
+        landing_speed: float,
+        normals: tuple[Array, Array] = (_UP, _UP),
+    ) -> None:
         self._states = [(float(value), 0.0, 0.0) for value in start]
         self._duration, self._clock = duration, 0.0
         self._lift, self._landing_speed = lift, landing_speed
-        self._from = float(start[2])
+        self._from, self._normals = float(start[2]), normals
         self._down = 0.0  # when a foot that must come down at once does so [s]
 
     def soonest(self, landing: Array) -> float:
@@ -108,6 +118,13 @@ class SwingFoot:
         return self._states[0]
 
     @property
+    def normal(self) -> Array:
+        """(3,) of the sole, between those of the ground where it left and where it lands."""
+        done = min(1.0, self._clock / self._duration)
+        normal = self._normals[0] + done * done * (3.0 - 2.0 * done) * (self._normals[1] - self._normals[0])
+        return np.asarray(normal / sqrt(normal @ normal))
+
+    @property
     def position(self) -> Array:
         """(4,) x, y, z, yaw."""
         return np.array([x[0] for x in self._states])
@@ -135,14 +152,16 @@ class ArmSwing:
         robot: A biped.
         posture: The task of the posture, whose target is that about which the arms swing.
         step: Largest distance of the feet along the way [m].
+        still: Frames at the ends of limbs that do not swing.
     """
 
-    def __init__(self, robot: Robot, posture: TaskHandle, step: float) -> None:
+    def __init__(self, robot: Robot, posture: TaskHandle, step: float, still: Sequence[str] = ()) -> None:
         tree, body = robot.tree, anatomy(robot)
         self._posture, self._q = posture, np.array(posture.target)
         self._left = [foot.side == "left" for foot in body.feet].index(True)
         torso = robot.body_of(body.torso)
         legs = {link for foot in body.feet for link in leg_bodies(robot, foot)}
+        legs |= {link for frame in still for link in _limb(robot, torso, robot.body_of(frame))}
         single = [k for k in range(tree.n) if tree.nq_of(k) == tree.nv_of(k) == 1]
         joints = [k for k in single if torso in tree.ancestors(k) and not legs & {k, *tree.ancestors(k)}]
         self._entries, rows = [int(tree.q_index[k]) for k in joints], [int(tree.v_index[k]) for k in joints]
@@ -166,3 +185,8 @@ class ArmSwing:
         self._posture.target[self._entries] = self._q[self._entries] + x * self._turns
         self._posture.velocity[self._rows] = rate * self._turns
         self._posture.acceleration[self._rows] = change * self._turns
+
+
+def _limb(robot: Robot, trunk: int, end: int) -> list[int]:
+    """Bodies from the end of a limb up to the trunk, without it."""
+    return [body for body in (end, *robot.tree.ancestors(end)) if trunk in robot.tree.ancestors(body)]

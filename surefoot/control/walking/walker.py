@@ -28,6 +28,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.geometry import distance_inside
 from surefoot.motion import Channel, Command, Footstep, Observation, State, StepSource
 from surefoot.robot import Robot, anatomy
+from surefoot.tasks import FrameOrientation, Task
 
 __all__ = ["WalkingController"]
 
@@ -56,6 +57,7 @@ class WalkingController:
         settings: Times, heights and gains; for the size of the robot if omitted.
         q0: (nq,) posture in which it begins; home if omitted.
         body: Margins of the whole-body problem.
+        tasks: What to do meanwhile, beside the centre of mass; orientations turn with the heading.
     """
 
     def __init__(
@@ -65,21 +67,20 @@ class WalkingController:
         settings: WalkSettings | None = None,
         q0: ArrayLike | None = None,
         body: WholeBodySettings | None = None,
+        tasks: Sequence[Task] = (),
     ) -> None:
-        self.robot, self.source = robot, source
-        if len(anatomy(robot).feet) != 2:
-            raise NotSupportedError(
-                f"`{robot.name}` has {len(anatomy(robot).feet)} feet; this controller walks bipeds",
-                next_step="group its contacts in `[anatomy.feet]` of its side file",
-            )
-        require_flat_feet(robot, anatomy(robot))
+        self.robot, self.source, self.tasks = robot, source, tuple(tasks)
+        _require_biped(robot)
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self._legs = legs = leg_reach(robot, anatomy(robot))
         self.settings = settings or walk_settings(robot, _STEP * legs.length)
         self._height = self.settings.height
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
         yaw = yaw_share(self.settings, self.omega)
-        self.body = LeggedBody(robot, self.q0, self.settings.height, settings=body, yaw=yaw)
+        self.body = LeggedBody(robot, self.q0, self.settings.height, self.tasks, body, yaw=yaw)
+        held = [task for task in self.tasks if isinstance(task, FrameOrientation)]
+        for task in held:
+            self.body.trunk.add(self.body[task.name])
         self.ahead = StepPlan(self.body.feet, self.body.soles, self.settings, legs, self.omega)
         at, _, feet = self.body.look(self.q0, np.zeros(robot.nv))
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
@@ -89,7 +90,8 @@ class WalkingController:
         self.steps, self.adapted_steps = 0, 0
         self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
         self._swing: SwingFoot | None = None
-        self._arms = ArmSwing(robot, self.body["posture"], _FAR * legs.length)
+        self._lands = list(self.body.normals)  # (3,) normal of the ground where the other foot lands, by support
+        self._arms = ArmSwing(robot, self.body["posture"], _FAR * legs.length, [task.frame for task in held])
         self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
         self._com = self.dcm = self.dcm_reference = self.zmp_reference = self.zmp = np.zeros(2)
 
@@ -124,7 +126,7 @@ class WalkingController:
         self._lead_feet(dt)
         self._lead_com(com, dt)
         turn = self._swing.position[3] if self._swing is not None else self.ahead.other[3]
-        self.body.turn_trunk(self.ahead.anchor[3] + 0.5 * turn)
+        self.body.trunk.turn(self.ahead.anchor[3] + 0.5 * turn)
         return self.body.command(t, q, v)
 
     def _measure(self, com: Array, rate: Array) -> None:
@@ -223,6 +225,7 @@ class WalkingController:
     def _asked(self, t: float, support: int, pose: Array) -> list[Array]:
         """The next steps, relative to the support."""
         steps = self.source.upcoming(t, Footstep(self.body.feet[support].name, placement_of(pose)), AHEAD)
+        self._lands[support] = steps[0].T[:3, 2] if steps else self.body.normals[support]
         return [local(pose, flat_pose(step.T)) for step in steps]
 
     def _stand_on(self, support: int, poses: Sequence[Array]) -> None:
@@ -235,7 +238,8 @@ class WalkingController:
         s, foot, self._hurry = self.settings, 1 - self.ahead.support, 0.0
         self.phase, self._clock, self._length = SWING, 0.0, duration
         self.ahead.lift_off(duration, poses[foot])
-        self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed)
+        normals = self.body.normals[foot], self._lands[self.ahead.support]
+        self._swing = SwingFoot(self.ahead.other, duration, s.lift, s.landing_speed, normals)
         self.body.release(foot)
 
     def _land(self, t: float, poses: Sequence[Array]) -> None:
@@ -265,6 +269,7 @@ class WalkingController:
         shares, most, way = [0.0, 0.0], [np.inf, np.inf], (float(plan.other[0]), 0.0, 0.0)
         if self.phase == SWING and swing is not None:
             swing.advance(dt, plan.coming[0], self._length - self._clock)
+            self.body.normals[there] = swing.normal
             rates = (turned(rate, plan.anchor[3]) for rate in (swing.velocity, swing.acceleration))
             self.body.lead(there, world(plan.anchor, swing.position), *rates)
             way = swing.ahead
@@ -284,8 +289,8 @@ class WalkingController:
         self.zmp_reference, self.dcm_reference = plan.reference(t)
         shift = self.zmp_reference - plan.zmp_of(plan.support) if self.phase == SWING else np.zeros(2)
         self.zmp = self._feedback.zmp(self.dcm - self.dcm_reference, self.zmp_reference, plan.polygon + shift, dt)
-        done = min(1.0, (self._t or 0.0) / max(s.settle, 1e-3))
-        blend = done**3 * (10.0 - 15.0 * done + 6.0 * done**2)
+        settles = self.phase == STAND and not self.steps
+        blend = self.body.knees.lead((self._t or 0.0) / max(s.settle, 1e-3)) if settles else 1.0
         height = self._start_height + blend * (self._within_reach(dt) - self._start_height)
         acceleration = turned(w * w * (self._com - self.zmp), plan.anchor[3])
         self.body.lead_com(acceleration, plan.anchor[2] + height, com)
@@ -302,6 +307,15 @@ class WalkingController:
     def channels(self) -> list[Channel]:
         """Columns of the log; places are relative to the foot that stands."""
         return _channels(self)
+
+
+def _require_biped(robot: Robot) -> None:
+    if len(anatomy(robot).feet) != 2:
+        raise NotSupportedError(
+            f"`{robot.name}` has {len(anatomy(robot).feet)} feet; this controller walks bipeds",
+            next_step="group its contacts in `[anatomy.feet]` of its side file",
+        )
+    require_flat_feet(robot, anatomy(robot))
 
 
 def _channels(walker: WalkingController) -> list[Channel]:

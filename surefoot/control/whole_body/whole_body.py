@@ -76,7 +76,7 @@ class TaskHandle:
         self._scale = np.sqrt(task.weights)
         self.stiffness, self.damping = settings[_STIFFNESS], settings[_DAMPING]
         self.acceleration, self.velocity = settings[_ACCELERATION], settings[_VELOCITY]
-        self.slack = settings[_SLACK]
+        self.scale, self.slack = settings[_SCALE], settings[_SLACK]
         settings[_SCALE] = self._scale
         self.stiffness[:], self.damping[:] = task.gain**2, 2.0 * task.gain
 

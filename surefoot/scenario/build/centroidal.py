@@ -59,7 +59,7 @@ class CentroidalMpc:
         push = (plan.x[k + 1][n : n + 3] - plan.x[k][n : n + 3]) / plan.step
         asked = push + _STIFFNESS * (planned - com) + _DAMPING * (momentum[:3] - rate)
         self.body["com"].acceleration[:], self.body["com"].target[:] = asked, com
-        self.body.turn_trunk(float(plan.state(now)[3]))
+        self.body.trunk.turn(float(plan.state(now)[3]))
         forces = self._normal_forces(plan, k)
         weight = mass * float(np.linalg.norm(self.robot.tree.gravity))
         self.body.share(forces / weight, np.where(self._stands, np.inf, 0.0))

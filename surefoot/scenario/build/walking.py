@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.control.legged import leg_reach
 from surefoot.control.walking import WalkingController, WalkSettings, walk_settings
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.gait import (
     GoalSteps,
     PathSteps,
@@ -20,17 +22,19 @@ from surefoot.gait import (
     stance_of,
 )
 from surefoot.ik import solve
-from surefoot.motion import Controller, GroundPlane, StepSource, World
+from surefoot.motion import Controller, Footstep, GroundPlane, StepSource, World
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import WalkTable
-from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Posture
+from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Gaze, Posture, Task
 
 __all__ = ["build_walker", "swing_times", "walk_duration"]
 
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
 _DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
+_TASK_WEIGHT, _TASK_GAIN, _TRAY_YAW = 1.0, 12.0, 0.1  # beside the trunk's 0.07; [1/s]; share of the yaw of a tray
+_STEEPEST = 6.0  # slope up to which soles follow the ground [°]
 _SURE = 0.4  # steps up to this share of a leg need no proof
 
 
@@ -57,7 +61,42 @@ def build_walker(table: WalkTable, robot: Robot, world: World, q: Array) -> Walk
         _require_reach(robot, limits, settings, q)
     with blaming("walk"):
         source = _source(table, scale, robot, world, q, limits, settings)
-    return WalkingController(robot, source, settings, q)
+        if table.commands is None:
+            _require_mild(source, limits, stance_of(robot, q))
+    with blaming("walk", "tray"):
+        tasks = _tasks(table, scale, robot, q)
+    return WalkingController(robot, source, settings, q, tasks=tasks)
+
+
+def _tasks(table: WalkTable, scale: float, robot: Robot, q: Array) -> list[Task]:
+    """What the robot does while it walks; weights are beside those of the centre of mass, in m/s²."""
+    body, frames, tasks = anatomy(robot), robot.placements(q), list[Task]()
+    weight = _TASK_WEIGHT * leg_reach(robot, body).home ** 2
+    if table.tray is not None:
+        hands = dict(zip(("left", "right"), body.hands, strict=False))
+        frame = hands.get(table.tray, table.tray)
+        if frame not in frames:
+            raise one_of("hand", table.tray, (*hands, *robot.frame_names))
+        R, counts = frames[frame][:3, :3], np.array([1.0, 1.0, _TRAY_YAW])
+        tasks.append(FrameOrientation(frame, R, name="tray", weight=weight * counts, gain=_TASK_GAIN))
+    if table.gaze is not None:
+        head = _head(robot, frames)
+        axis = frames[head][:3, :3].T @ (frames[body.feet[0].link] @ body.feet[0].placement)[:3, 0]
+        tasks.append(Gaze(head, scale * np.array(table.gaze), axis, weight=weight, gain=_TASK_GAIN))
+    return tasks
+
+
+def _head(robot: Robot, frames: dict[str, Array]) -> str:
+    """The highest body beyond the torso that is not part of an arm."""
+    tree, body = robot.tree, anatomy(robot)
+    torso = robot.body_of(body.torso)
+    paths = {k: {k, *tree.ancestors(k)} for k in range(tree.n) if torso in tree.ancestors(k)}
+    arms = set[int]().union(*(paths[robot.body_of(hand)] for hand in body.hands)) - {torso, *tree.ancestors(torso)}
+    heads = [tree.body_names[k] for k, path in paths.items() if not path & arms]
+    heads = [name for name in heads if frames[name][2, 3] > frames[body.torso][2, 3]]
+    if not heads:
+        raise NotSupportedError(f"`{robot.name}` has no head to look with", next_step="omit `walk.gaze`")
+    return max(heads, key=lambda name: float(frames[name][2, 3]))
 
 
 def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSettings:
@@ -66,6 +105,18 @@ def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSetting
     paced = {"single": found.single / pace, "double": found.double / pace}
     given = {name: value for name in ("single", "double", "lift") if (value := getattr(table, name)) is not None}
     return replace(found, **{**paced, **given})
+
+
+def _require_mild(source: StepSource, limits: StepLimits, stance: Sequence[Footstep]) -> None:
+    """Refuse a way over ground that is too steep."""
+    steps = all_steps(source, first_support(source, limits, stance))
+    steepest = np.rad2deg(np.arccos(min((float(step.T[2, 2]) for step in steps), default=1.0)))
+    if steepest > _STEEPEST:
+        raise NotSupportedError(
+            f"the ground on the way slopes by {steepest:.1f}°",
+            evidence={"largest slope [°]": _STEEPEST},
+            next_step="choose another way, or a gentler slope",
+        )
 
 
 def _require_reach(robot: Robot, limits: StepLimits, settings: WalkSettings, q: Array) -> None:

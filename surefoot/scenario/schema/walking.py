@@ -38,8 +38,8 @@ class WalkTable(Table):
         goal: x [m], y [m] and yaw [rad] of the middle between the feet at the end. Steps lead around obstacles.
         path: Points to walk along [m].
         commands: Velocities over time.
-        unit: Of the lengths and velocities of `goal`, `path`, `commands` and `step`: "m", or "leg" for the length of a
-            leg, so that a scenario suits robots of any size.
+        unit: Of the lengths and velocities of `goal`, `path`, `commands`, `step` and `gaze`: "m", or "leg" for the
+            length of a leg, so that a scenario suits robots of any size.
         step: Longest step [m]; default: a cautious share of the leg length.
         pace: How much quicker steps are than by default; times on one and two feet are divided by it.
         single: Time on one foot [s]; default: from the height of the centre of mass.
@@ -47,6 +47,8 @@ class WalkTable(Table):
         lift: Height of the swing foot [m]; default: a share of the leg length.
         height: Of the centre of mass [m]; default: what the legs reach for the longest step.
         blind: Whether the controller takes the ground for level, whatever it is.
+        tray: Hand that is kept level, "left" or "right", or a frame: its tilt stays as it is at the start.
+        gaze: Point that the head looks at, in units of `unit`.
     """
 
     goal: Vector | None = None
@@ -60,6 +62,8 @@ class WalkTable(Table):
     lift: Positive | None = None
     height: Positive | None = None
     blind: bool = False
+    tray: str | None = None
+    gaze: Vector | None = None
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:

@@ -59,3 +59,36 @@ def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
     monkeypatch.setattr("surefoot.control.legged.legs.leg_bodies", lambda robot, foot: list(range(1, 6)))
     with pytest.raises(NotSupportedError, match="5 joints"):
         require_flat_feet(robot, anatomy(robot))
+
+
+def test_a_foot_on_a_slope_is_held_and_led_along_its_normal(robot):
+    """The cone of its forces and the sole in the air follow the ground; rates are those of world axes."""
+    body, normal = LeggedBody(robot, robot.home), np.array([-0.1, 0.05, 1.0])
+    body.normals[0] = normal / np.linalg.norm(normal)
+    contact, pose = body.problem.contact(body.feet[0].contacts[0]), np.array([0.1, 0.2, 0.3, 0.4])
+    to_foot = np.linalg.inv(body.to_contact[body.feet[0].contacts[0]])
+    body.hold(0, pose)
+    T = np.vstack([np.column_stack([contact.target[:9].reshape(3, 3), contact.target[9:]]), [0.0, 0.0, 0.0, 1.0]])
+    np.testing.assert_allclose((T @ to_foot)[:3, 2:].T, [body.normals[0], pose[:3]], atol=1e-12)
+    body.release(0)
+    body.lead(0, pose, np.array([0.5, -0.3, 0.2, 0.0]), np.zeros(4))
+    np.testing.assert_allclose(contact.target[:9].reshape(3, 3) @ contact.velocity[:3], [0.5, -0.3, 0.2], atol=1e-12)
+
+
+def test_legs_are_led_by_their_joints_until_they_are_bent(robot):
+    """Straight knees yield to either side: the posture comes first, the height of the centre of mass later."""
+    q0 = np.array(robot.home)
+    body = LeggedBody(robot, q0, 0.95 * float(pin.centerOfMass(robot.model, robot.model.createData(), q0)[2]))
+    usual = body["posture"].scale.copy(), body["posture"].stiffness.copy(), body["com"].stiffness.copy()
+    kept = body["posture"].target.copy()
+    assert body.knees.lead(0.0) == 0.0
+    assert body["com"].stiffness[2] == 0.0
+    assert (body["posture"].scale >= usual[0] - 1e-12).all()
+    assert body["posture"].scale.max() > 5.0 * usual[0].max()
+    np.testing.assert_allclose(body["posture"].target, q0)
+    assert body.knees.lead(1.0) == 1.0
+    for now, before in zip(
+        (body["posture"].scale, body["posture"].stiffness, body["com"].stiffness), usual, strict=True
+    ):
+        np.testing.assert_allclose(now, before)
+    np.testing.assert_allclose(body["posture"].target, kept)

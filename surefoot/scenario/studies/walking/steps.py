@@ -15,10 +15,11 @@ from surefoot.motion import Log
 from surefoot.report import DataTable, Outline, Plot
 from surefoot.robot import Foot, Robot, anatomy
 
-__all__ = ["Step", "WalkRecord"]
+__all__ = ["SWING", "Step", "WalkRecord"]
 
 _LEAST_LOAD = 0.02  # of the weight: a contact with less does not carry
-_SWING = 2.0  # phase of the controller
+SWING = 2.0
+"""Phase of the controller with a foot in the air."""
 _EVERY = 0.01  # margins of the ZMP are looked at that often [s]
 _MOVED = 0.01  # a landing that was moved further is adapted [m]
 
@@ -148,7 +149,7 @@ class WalkRecord:
     @cached_property
     def steps(self) -> list[Step]:
         """All steps that ended."""
-        swings = np.asarray(self.log["control.phase"]) == _SWING
+        swings = np.asarray(self.log["control.phase"]) == SWING
         lifts = np.flatnonzero(swings[1:] & ~swings[:-1]) + 1
         if not len(lifts):
             return []

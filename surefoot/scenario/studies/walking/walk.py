@@ -14,12 +14,16 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import WalkTable
 from surefoot.scenario.studies.walking.falls import fall_cause
-from surefoot.scenario.studies.walking.steps import WalkRecord
+from surefoot.scenario.studies.walking.steps import SWING, WalkRecord
+from surefoot.tasks import FrameOrientation, Gaze
 
-__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "walk"]
+__all__ = ["GOAL_ANGLE", "GOAL_DISTANCE", "HELD_ANGLE", "walk"]
 
 GOAL_DISTANCE, GOAL_ANGLE = 0.05, np.deg2rad(5.0)
 """How near to its goal a walk must end [m], [rad]."""
+HELD_ANGLE = np.deg2rad(5.0)
+"""By how much a tray may tilt, and a gaze may miss its point [rad]."""
+_EVERY = 10  # ticks between looks at what a robot holds
 
 
 def walk(run: StudiedRun) -> Findings:
@@ -51,9 +55,10 @@ def walk(run: StudiedRun) -> Findings:
         "fallbacks": int(log["control.fallbacks"][-1]),
         "fall_cause": fall_cause(robot, log),
         "start_to_end_m": float(np.hypot(*(end - start)[:2])),
+        **_held(controller, log),
     }
     record = WalkRecord(robot, log)
-    trouble = _trouble(log, distance, angle)
+    trouble = _trouble(log, distance, angle) or _missed(metrics)
     return Findings(metrics, trouble, record.plots(), [record.table()], record.outlines())
 
 
@@ -79,6 +84,35 @@ def _trouble(log: Log, distance: float | None, angle: float | None) -> str | Non
         return f"ended {100.0 * distance:.1f} cm from its goal"
     if angle > GOAL_ANGLE:
         return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
+    return None
+
+
+def _held(walker: WalkingController, log: Log) -> dict[str, float]:
+    """Largest angles by which a tray tilts and a gaze misses its point, from the first lift-off on [rad]."""
+    found: dict[str, float] = {}
+    rows = np.flatnonzero(np.maximum.accumulate(log["control.phase"]) >= SWING)[::_EVERY]
+    for task in walker.tasks:
+        if isinstance(task, FrameOrientation):
+            name, up = "tray_tilt_max_rad", np.asarray(task.target)[2]
+        elif isinstance(task, Gaze):
+            name, up = "gaze_error_max_rad", np.asarray(task.axis)
+        else:
+            continue
+        angles = [0.0]
+        for row in rows:
+            T = walker.robot.placements(log["q"][row])[task.frame]
+            to = np.asarray(task.target) - T[:3, 3] if isinstance(task, Gaze) else np.array([0.0, 0.0, 1.0])
+            angles.append(float(np.arccos(np.clip(T[:3, :3] @ up @ to / np.linalg.norm(to), -1.0, 1.0))))
+        found[name] = max(angles)
+    return found
+
+
+def _missed(metrics: dict[str, Any]) -> str | None:
+    """Why what the robot did meanwhile does not pass."""
+    if metrics.get("tray_tilt_max_rad", 0.0) > HELD_ANGLE:
+        return f"the tray tilted by {np.rad2deg(metrics['tray_tilt_max_rad']):.1f}°"
+    if metrics.get("gaze_error_max_rad", 0.0) > HELD_ANGLE:
+        return f"the gaze missed its point by {np.rad2deg(metrics['gaze_error_max_rad']):.1f}°"
     return None
 
 
