@@ -30,9 +30,9 @@ from surefoot.planning.multimodal import MultiModalRoadmap, StanceRoadmap
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.footfalls.pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.pictures import footfall_pictures, footfall_ways
 from surefoot.scenario.motions.footfalls.stepping import Steps
-from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.plan import Plan, plan_watcher
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
@@ -88,7 +88,14 @@ def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, lim
     if table.search == "roadmap":
         return MultiModalRoadmap(planner, q, table.goal, seed, limits).solve()
     known = None if table.roadmap_file is None else StanceRoadmap.load(table.roadmap_file)
-    return planner.plan(q, table.goal, seed, limits, region=table.region, roadmap=known)
+    watcher = plan_watcher.get()
+    found = planner.plan(
+        q, table.goal, seed, limits, region=table.region, roadmap=known,
+        progress=None if watcher is None else lambda plan, share: watcher(share, footfall_ways(plan)),
+    )  # fmt: skip
+    if watcher is not None:
+        watcher(float(found.solved), footfall_ways(found))
+    return found
 
 
 def _again(
