@@ -24,7 +24,7 @@ __all__ = ["Plan", "Planned", "PlannedFollower", "Planner", "ServoLead", "plan_o
 PlanWatcher = Callable[[float, Mapping[str, Array]], None]
 """watcher(share of the way that is planned, for each limb its footholds (k, 3) in order [m])."""
 plan_watcher: ContextVar[PlanWatcher | None] = ContextVar("plan_watcher", default=None)
-"""Who is told while footfalls are planned."""
+"""Called while footfalls are planned."""
 
 
 @contextmanager

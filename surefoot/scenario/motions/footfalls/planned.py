@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
 from surefoot.motion import Log, World
 from surefoot.planning import (
     SINGLE_MODE,
@@ -83,6 +84,12 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
 
 def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, limits: Limits) -> StancePlan:
     """The plan by the search, the roadmaps or the stored stances that the table names."""
+    other = "stances_file" if table.stances_file is not None else "search" if table.search == "roadmap" else ""
+    if other and (table.region or table.improve or table.roadmap_file is not None):
+        raise NotSupportedError(
+            f"`planner.{other}` has neither goal regions nor improvement nor saved roadmaps",
+            next_step='omit `region`, `improve` and `roadmap_file`, or search with search="best_first"',
+        )
     if table.stances_file is not None:
         return planner.follow(StanceSequence.load(table.stances_file), seed, limits)
     if table.search == "roadmap":
