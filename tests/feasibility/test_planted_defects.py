@@ -148,7 +148,7 @@ def test_wrong_quaternion_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEGGED)
-@pytest.mark.parametrize("shift", [3, 20, -8])
+@pytest.mark.parametrize("shift", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (20, -8))])
 def test_shifted_velocity_column(name: str, shift: int) -> None:
     motion, robot = squat(name), loaded(name)
     v = np.array(motion.v)
