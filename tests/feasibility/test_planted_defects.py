@@ -18,7 +18,7 @@ from tests.feasibility.good_motions import loaded, squat
 from tests.feasibility.stages import stages
 
 TALOS = pytest.param("talos", marks=pytest.mark.slow)  # one humanoid will do
-LEGGED = ["g1", TALOS, "anymal"]
+LEGGED = ["g1", TALOS, pytest.param("anymal", marks=pytest.mark.slow)]
 
 
 def judged(name: str, motion: Trajectory, world: World | None = None) -> AuditResult:
