@@ -15,7 +15,14 @@ from surefoot.cli.main import app, main
 from tests.doc_blocks import PAGES, ROOT, Block, blocks_of
 
 PROGRAMS = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks_of(page))]
-LONG = ("control", "features", "ompl", "redundant")  # the kernels of their programs take seconds to compile
+LONG = (
+    "constraints",
+    "control",
+    "features",
+    "ompl",
+    "redundant",
+    "walking",
+)  # the kernels of their programs take seconds to compile
 COMMANDS = [block for page in PAGES for block in blocks_of(page) if block.language in ("sh", "shown")]
 APP = typer.main.get_command(app)
 TARGETS = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

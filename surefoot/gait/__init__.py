@@ -3,6 +3,7 @@
 from surefoot.gait.legs import feet_of, foot_contacts, leg_bodies, other_foot, stance_of
 from surefoot.gait.reactive_swing import SWINGS, SwingHistory, swing_over, swing_twice
 from surefoot.gait.steps import (
+    STEEPEST,
     GoalSteps,
     PathSteps,
     PlannedSteps,
@@ -18,6 +19,7 @@ from surefoot.gait.steps import (
 from surefoot.gait.swing_walker import SwingStep
 
 __all__ = [
+    "STEEPEST",
     "SWINGS",
     "GoalSteps",
     "PathSteps",

@@ -13,6 +13,8 @@ from bench.check import WrongAnswerError
 from bench.timing import listen
 from surefoot.collision.pairs.kernels import pair_kernel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def result():

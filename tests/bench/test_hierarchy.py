@@ -11,6 +11,8 @@ from bench.cases import hierarchy
 from bench.check import WrongAnswerError
 from surefoot.robot.loading import load
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.slow
 def test_it_reports_times_and_how_strict_it_was() -> None:

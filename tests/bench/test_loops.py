@@ -13,6 +13,8 @@ from surefoot.cli.main import _status
 from surefoot.dynamics import own_constraints
 from surefoot.dynamics.loops import loop_graph
 
+pytestmark = pytest.mark.slow
+
 
 def test_it_reports_times_beside_an_open_chain_and_pinocchio() -> None:
     found = json.loads(json.dumps(loops.run(8, 8, quick=True)))

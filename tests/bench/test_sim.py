@@ -13,6 +13,8 @@ from bench.runner import main
 from bench.timing import Effort, listen
 from surefoot.robot.loading import load
 
+pytestmark = pytest.mark.slow
+
 LITTLE = Effort(repeats=1, seconds=0.0, passes=1)
 
 

@@ -12,6 +12,7 @@ from surefoot.errors import FileFormatError, ScenarioError, UnknownNameError
 SHORT = ["simulation.duration=0.02"]
 
 
+@pytest.mark.slow
 def test_the_table_and_the_folder(tmp_path, capsys):
     out, page = tmp_path / "out", tmp_path / "page.html"
     assert compare_methods_command("four-bar", out, page, False, SHORT) == 0

@@ -112,7 +112,9 @@ def test_free_flight_passes(name: str, rate: float) -> None:
     assert defects(judged(name, positions(motion))) == []
 
 
-@pytest.mark.parametrize("name", ["solo12", "anymal", "go2"])
+@pytest.mark.parametrize(
+    "name", ["solo12", *(pytest.param(name, marks=pytest.mark.slow) for name in ("anymal", "go2"))]
+)
 def test_feet_that_planners_take_for_points_do_not_slip(name: str) -> None:
     """The origin of the foot's frame is held, and the ball turns about it with the leg."""
     robot = loaded(name)
@@ -188,7 +190,7 @@ def test_slip_of_one_foot(name: str, foot: str, length: float) -> None:
         assert 1.2 + 0.5 * length <= found.end <= 1.2 + 1.3 * length + 0.1
 
 
-@pytest.mark.parametrize("name", ["g1", "anymal"])
+@pytest.mark.parametrize("name", ["g1", pytest.param("anymal", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("rate", "shift"), [(1000.0, 2), (100.0, 50), (100.0, -50), (50.0, 40)])
 def test_velocities_of_all_joints_shifted(name: str, rate: float, shift: int) -> None:
     motion = squat(name, rate)

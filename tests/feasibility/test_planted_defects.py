@@ -18,7 +18,7 @@ from tests.feasibility.good_motions import loaded, squat
 from tests.feasibility.stages import stages
 
 TALOS = pytest.param("talos", marks=pytest.mark.slow)  # one humanoid will do
-LEGGED = ["g1", TALOS, "anymal"]
+LEGGED = ["g1", TALOS, pytest.param("anymal", marks=pytest.mark.slow)]
 
 
 def judged(name: str, motion: Trajectory, world: World | None = None) -> AuditResult:
@@ -148,7 +148,7 @@ def test_wrong_quaternion_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LEGGED)
-@pytest.mark.parametrize("shift", [3, 20, -8])
+@pytest.mark.parametrize("shift", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (20, -8))])
 def test_shifted_velocity_column(name: str, shift: int) -> None:
     motion, robot = squat(name), loaded(name)
     v = np.array(motion.v)

@@ -56,6 +56,7 @@ def test_most_bounds_the_number_of_pieces():
     assert len(convex_pieces(Mesh(points=points, faces=faces), most=2)) <= 2
 
 
+@pytest.mark.slow
 def test_a_mesh_with_a_hole_is_cut_too_and_stays_within_its_hull():
     points, faces = slotted_block()
     pieces = convex_pieces(Mesh(points=points, faces=faces[:-1]), tolerance=0.4, most=4)

@@ -36,6 +36,7 @@ def _slider(axes: str = "x", force: float = 2.0) -> Robot:
     return Robot.from_tree("slider", links, "fixed", drives=drives)
 
 
+@pytest.mark.slow
 def test_joined_kernels_are_those_of_one_function() -> None:
     """Values, derivatives and patterns are the same as if the rows were part of the stage."""
 

@@ -19,7 +19,7 @@ from surefoot.ocp.stage import Structure
 from surefoot.robot import load
 
 FORMULATIONS = [
-    Formulation("forward", "rk4", "plc"),
+    pytest.param(Formulation("forward", "rk4", "plc"), marks=pytest.mark.slow),
     pytest.param(Formulation("idop", "rk4", "plci"), marks=pytest.mark.slow),
     Formulation("forward", "semi_implicit"),
     pytest.param(Formulation("forward", "hermite_simpson", "plc"), marks=pytest.mark.slow),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import time
@@ -97,6 +98,23 @@ def put(page, label: str, text: str) -> None:
     field(page, label).press("Enter")
 
 
+def pick(page, label: str, choice: str) -> None:
+    field(page, label).fill(choice)
+    page.get_by_role("option", name=choice, exact=True).click()
+
+
+def pull_gizmo(studio, tab, gizmo, target: np.ndarray) -> None:
+    """As when the client sends a drag."""
+    scene, client = tab.stage.scene, tab._client.client_id
+
+    async def pull() -> None:
+        gizmo._impl.position = target
+        await scene._fire_transform_controls_callbacks(client, gizmo, "update")
+        await scene._fire_transform_controls_callbacks(client, gizmo, "end")
+
+    asyncio.run_coroutine_threadsafe(pull(), studio.server.get_event_loop()).result(30.0)
+
+
 def tab_of(studio, index: int):
     return list(studio._tabs.values())[index]
 
@@ -168,6 +186,29 @@ def test_a_run_is_listed_in_both_tabs_live_and_can_be_replayed(open_tab, studio,
     assert first.problems == second.problems == []
 
 
+@pytest.mark.slow
+def test_the_goal_of_a_planner_is_pulled_and_its_footfalls_appear_while_it_plans(open_tab, studio):
+    page = open_tab()
+    tab = tab_of(studio, -1)
+    page.get_by_role("tab", name="Scenario").click()
+    pick(page, "Scenario", "hexapod-flat")
+    panel = tab._scenario_panel
+    assert settled(page, lambda: panel._goal._gizmo is not None)
+    np.testing.assert_allclose(panel._goal._gizmo.position, [0.0, 1.0, 0.0])
+    pull_gizmo(studio, tab, panel._goal._gizmo, np.array([0.05, 0.3, 0.0]))
+    page.get_by_text("planner.goal=[0.050, 0.300, 0.0]").first.wait_for()
+    page.get_by_role("button", name="Run", exact=True).click()
+    counts = set()
+    assert settled(page, lambda: counts.add(tab._plan.count) or len(counts) > 3, 240.0), counts
+    job = studio.jobs.jobs[0]
+    assert sum(len(way) for way in job.ways.values()) > 6
+    page.get_by_text("Stop").first.click()
+    assert settled(page, lambda: job.is_over, 120.0)
+    pick(page, "Scenario", "stand")
+    assert settled(page, lambda: panel._goal._gizmo is None)
+    assert page.problems == []
+
+
 def problems_of_report(browser, url: str) -> list[str]:
     """What the page of the run complains about as the studio serves it, in its sandbox."""
     page, problems = browser.new_page(viewport={"width": 680, "height": 420}), []
@@ -206,22 +247,12 @@ def test_an_error_is_told_in_the_tab_and_the_studio_lives_on(open_tab, studio):
 
 @pytest.mark.slow
 def test_a_gizmo_that_is_dragged_moves_the_robot(open_tab, studio):
-    """As when the client sends a drag."""
-    import asyncio
-
     page = open_tab()
     tab = tab_of(studio, -1)
     drag = tab._robot_panel.drag
     assert settled(page, lambda: drag._gizmo is not None and drag._dragging is not None)
-    scene, gizmo, client = tab.stage.scene, drag._gizmo, tab._client.client_id
-    target = np.array(gizmo.position) + np.array([0.0, 0.0, 0.1])
-
-    async def pull() -> None:
-        gizmo._impl.position = target
-        await scene._fire_transform_controls_callbacks(client, gizmo, "update")
-        await scene._fire_transform_controls_callbacks(client, gizmo, "end")
-
-    asyncio.run_coroutine_threadsafe(pull(), studio.server.get_event_loop()).result(30.0)
+    target = np.array(drag._gizmo.position) + np.array([0.0, 0.0, 0.1])
+    pull_gizmo(studio, tab, drag._gizmo, target)
     hand = "panda_hand_tcp"
     assert settled(
         page, lambda: np.allclose(tab.stage.robot.placements(tab.stage.q)[hand][:3, 3], target, atol=1e-3), 30.0

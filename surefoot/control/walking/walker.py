@@ -191,8 +191,9 @@ class WalkingController:
 
         A foot that is held flat beyond what its ankle can do would hold back the whole robot.
         """
-        can = distance_inside(self.dcm, self.body.soles[self.ahead.support]) > -self.ahead.worth
-        return bool(can) and self.body.legs[1 - self.ahead.support].stop(q, v)
+        here = self.ahead.support
+        stops = self.body.legs[1 - here].stop(q, v)
+        return stops and bool(distance_inside(self.dcm, self.body.soles[here]) > -self.ahead.worth)
 
     def _has_landed(self) -> bool:
         if self._touching is None:

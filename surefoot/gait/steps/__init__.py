@@ -1,5 +1,6 @@
 """Footsteps of bipeds: limits, sources, planning around obstacles, and schedules for other rooms."""
 
+from surefoot.gait.steps.footing import STEEPEST
 from surefoot.gait.steps.limits import StepLimits
 from surefoot.gait.steps.obstacles import BodyBox, Obstacles
 from surefoot.gait.steps.schedule import StepTimes, feet_trajectory, schedule_of
@@ -14,6 +15,7 @@ from surefoot.gait.steps.sources import (
 )
 
 __all__ = [
+    "STEEPEST",
     "BodyBox",
     "GoalSteps",
     "Obstacles",

@@ -9,11 +9,15 @@ from surefoot.arrays import Array
 from surefoot.gait.steps.planar import Pose
 from surefoot.motion import Footstep, GroundPlane, World
 
-__all__ = ["Footing"]
+__all__ = ["STEEPEST", "Footing"]
 
-_EDGE = 0.005  # ground that differs from a plane by more under a sole is an edge [m]
+STEEPEST = np.deg2rad(6.0)
+"""Slope up to which soles stand [rad]."""
+_EDGE, _ROUGH = (
+    0.005,
+    0.03,
+)  # ground that differs from a plane by more under a sole is an edge [m], [share of its length]
 _PROBES = 0.03  # distance of the points of a sole where the ground is looked at [m]
-_STEEP = np.cos(np.deg2rad(20.0))
 
 
 class Footing:
@@ -26,6 +30,7 @@ class Footing:
 
     def __init__(self, world: World | None, sole: tuple[float, float]) -> None:
         self.world = None if world is None or _is_level(world) else world
+        self._edge = min(_EDGE, _ROUGH * 2.0 * sole[0])
         x, y = (np.linspace(-half, half, 2 + int(2.0 * half / _PROBES)) for half in np.maximum(sole, 1e-3))
         self._probes = np.array(np.meshgrid(x, y)).reshape(2, -1).T
         self._fit = np.linalg.pinv(np.column_stack([self._probes, np.ones(len(self._probes))]))
@@ -55,7 +60,7 @@ class Footing:
             misfits: From `planes`.
         """
         steepness = np.sqrt(1.0 + planes[:, 0] ** 2 + planes[:, 1] ** 2)
-        return np.asarray((misfits <= _EDGE) & (_STEEP * steepness <= 1.0))
+        return np.asarray((misfits <= self._edge) & (np.cos(STEEPEST) * steepness <= 1.0 + 1e-9))
 
     def footstep(self, foot: str, pose: Pose, support: Footstep, support_pose: Pose) -> Footstep:
         """A foot on the ground; its height counts from that of the foot that stands, which may have drifted.
@@ -71,7 +76,8 @@ class Footing:
         T[0, 0], T[0, 1], T[1, 0], T[1, 1] = c, -s, s, c
         T[0, 3], T[1, 3], T[2, 3] = pose[0], pose[1], support.T[2, 3]
         if self.world is not None:
-            (plane, below), _ = self.planes(np.array([pose, support_pose]))
+            (plane, below), (misfit, _) = self.planes(np.array([pose, support_pose]))
+            plane[:2] *= misfit <= self._edge  # on an edge, a level sole
             z = T[:3, :3] @ np.array([-plane[0], -plane[1], 1.0])
             x = T[:3, :3] @ np.array([1.0, 0.0, plane[0]])
             z, x = z / np.linalg.norm(z), x / np.linalg.norm(x)

@@ -123,7 +123,9 @@ def bound(
     problem, feet = _standing(robot)
     _keep_upright(problem)
     if len(feet) != 4:
-        raise NotSupportedError(f"a bound needs four feet; `{robot.name}` has {len(feet)}")
+        raise NotSupportedError(
+            f"a bound needs four feet; `{robot.name}` has {len(feet)}", next_step="use a quadruped such as go2"
+        )
     height, step = float(_com(robot)[2]), 0.02 / density
     places = robot.placements(robot.home)
     ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}

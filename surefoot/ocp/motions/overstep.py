@@ -156,7 +156,10 @@ def _feet(robot: Robot) -> tuple[str, str]:
     """The foot that stands first, and the one that leads: left and right."""
     feet = sorted(robot.contacts, key=lambda name: -float(_spots(robot)[name][1, 3]))
     if len(feet) != 2 or any(len(robot.contacts[name].corners) < 3 for name in feet) or robot.base != "floating":
-        raise NotSupportedError(f"`{robot.name}` cannot step over anything: it needs two flat feet")
+        raise NotSupportedError(
+            f"`{robot.name}` cannot step over anything: it needs two flat feet",
+            next_step="use a biped such as humanoid",
+        )
     return feet[0], feet[1]
 
 

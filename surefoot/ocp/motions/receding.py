@@ -148,7 +148,9 @@ def _diagonals(robot: Robot) -> tuple[list[str], list[str]]:
     places = robot.placements(robot.home)
     at = {name: (places[c.frame] @ c.placement)[:2, 3] for name, c in robot.contacts.items()}
     if len(at) != 4:
-        raise NotSupportedError(f"a trot needs four feet; `{robot.name}` has {len(at)}")
+        raise NotSupportedError(
+            f"a trot needs four feet; `{robot.name}` has {len(at)}", next_step="use a quadruped such as go2"
+        )
     middle = np.mean(list(at.values()), axis=0)
     side = {name: np.sign(p - middle) for name, p in at.items()}
     first = [name for name in at if side[name][0] * side[name][1] > 0.0]

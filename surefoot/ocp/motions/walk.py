@@ -130,7 +130,9 @@ def solve_walk(
 def _feet(robot: Robot) -> Feet:
     names = list(robot.contacts)
     if robot.base != "floating" or len(names) != 2:
-        raise NotSupportedError(f"a walk needs two feet; `{robot.name}` has {len(names)}")
+        raise NotSupportedError(
+            f"a walk needs two feet; `{robot.name}` has {len(names)}", next_step="use a biped such as humanoid"
+        )
     stance, swing = names
     if mirror_of(robot).contacts[stance] != swing:
         raise NotSupportedError(f"the feet of `{robot.name}` are not mirror images")
@@ -239,7 +241,8 @@ def _kinematic_guess(problem: Problem, feet: Feet, step: float) -> Callable[[flo
     found = solve_batch(robot, [*tasks, Posture(robot, home)], targets, home, restarts=0)
     if not found.success.all():
         raise NotSupportedError(
-            f"`{robot.name}` cannot take a step of {step:.2f} m in its home posture", next_step="shorten the step"
+            f"`{robot.name}` cannot take a step of {step:.2f} m in its home posture",
+            next_step="shorten the step (motion.length in a scenario)",
         )
     q = found.q
     return lambda t: q[int(np.clip(round(t / total * 80), 0, 80))]

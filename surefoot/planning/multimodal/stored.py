@@ -95,7 +95,7 @@ class StanceRoadmap:
             model: The robot in its world.
             fresh: n other footholds.
             exact: Indices of those that must be where they are: of start and goal.
-            pitch: Distance of footholds [m]: others are left out if they are nearer than half of it to known ones.
+            pitch: Distance of footholds [m]: others are omitted if they are nearer than half of it to known ones.
 
         Raises:
             NotSupportedError: The roadmap was made for other legs, another world or other margins.

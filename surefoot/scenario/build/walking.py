@@ -12,6 +12,7 @@ from surefoot.control.legged import leg_reach
 from surefoot.control.walking import WalkingController, WalkSettings, walk_settings
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.gait import (
+    STEEPEST,
     GoalSteps,
     PathSteps,
     StepLimits,
@@ -34,7 +35,6 @@ _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
 _DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
 _TASK_WEIGHT, _TASK_GAIN, _TRAY_YAW = 1.0, 12.0, 0.1  # beside the trunk's 0.07; [1/s]; share of the yaw of a tray
-_STEEPEST = 6.0  # slope up to which soles follow the ground [°]
 _SURE = 0.4  # steps up to this share of a leg need no proof
 
 
@@ -110,11 +110,11 @@ def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSetting
 def _require_mild(source: StepSource, limits: StepLimits, stance: Sequence[Footstep]) -> None:
     """Refuse a way over ground that is too steep."""
     steps = all_steps(source, first_support(source, limits, stance))
-    steepest = np.rad2deg(np.arccos(min((float(step.T[2, 2]) for step in steps), default=1.0)))
-    if steepest > _STEEPEST:
+    steepest = float(np.arccos(min((float(step.T[2, 2]) for step in steps), default=1.0)))
+    if steepest > STEEPEST + 1e-6:
         raise NotSupportedError(
-            f"the ground on the way slopes by {steepest:.1f}°",
-            evidence={"largest slope [°]": _STEEPEST},
+            f"the ground on the way slopes by {np.rad2deg(steepest):.1f}°",
+            evidence={"largest slope [°]": round(float(np.rad2deg(STEEPEST)), 1)},
             next_step="choose another way, or a gentler slope",
         )
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from surefoot.arrays import Array
 from surefoot.motion import World
 from surefoot.robot import Robot
-from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner, ServoLead, plan_of
+from surefoot.scenario.motions.plan import Plan, Planned, PlannedFollower, Planner, ServoLead, plan_of, watch_plans
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import PlannerTable
 
@@ -19,6 +19,7 @@ __all__ = [
     "plan_footfalls",
     "plan_of",
     "planner_of",
+    "watch_plans",
 ]
 
 MOTIONS: Mapping[str, str] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,26 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "Planned", "PlannedFollower", "Planner", "ServoLead", "plan_of"]
+__all__ = ["Plan", "Planned", "PlannedFollower", "Planner", "ServoLead", "plan_of", "plan_watcher", "watch_plans"]
+
+PlanWatcher = Callable[[float, Mapping[str, Array]], None]
+"""watcher(share of the way that is planned, for each limb its footholds (k, 3) in order [m])."""
+plan_watcher: ContextVar[PlanWatcher | None] = ContextVar("plan_watcher", default=None)
+"""Called while footfalls are planned."""
+
+
+@contextmanager
+def watch_plans(watcher: PlanWatcher) -> Iterator[None]:
+    """Hear of footfalls while they are planned inside the block.
+
+    Args:
+        watcher: Called whenever the search comes nearer to its goal.
+    """
+    token = plan_watcher.set(watcher)
+    try:
+        yield
+    finally:
+        plan_watcher.reset(token)
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,6 +38,7 @@ class Job:
         phase: What it does now.
         time: Of the simulation [s].
         q: The newest posture.
+        ways: Footholds that are planned so far, by limb [m].
         verdict: How it ended.
         passed: Whether nothing was wrong.
         folder: The folder of the run.
@@ -55,6 +56,7 @@ class Job:
     phase: str = ""
     time: float = 0.0
     q: list[float] = field(default_factory=list, repr=False)
+    ways: Mapping[str, list[list[float]]] = field(default_factory=dict, repr=False)
     verdict: str = ""
     passed: bool = False
     folder: Path | None = None
@@ -68,7 +70,7 @@ class Job:
 
 
 Listener = Callable[[Job, str], None]
-"""Called with a job and "state", "progress" or "frame"."""
+"""Called with a job and "state", "progress", "plan" or "frame"."""
 
 
 class JobQueue:
@@ -227,6 +229,9 @@ def _noted(job: Job, event: Mapping[str, Any]) -> str:
     if kind == "frame":
         job.time, job.q = event["t"], event["q"]
         return "frame"
+    if kind == "plan":
+        job.ways, job.share, job.phase = event["ways"], event["share"], "planning"
+        return "plan"
     if kind == "progress":
         job.share, job.phase = event["share"], job.phase if job.phase == "stopping" else "running"
         return "progress"

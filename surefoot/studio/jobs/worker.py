@@ -57,6 +57,16 @@ class Teller:
             state = simulation.engine.states[0]
             self.tell("frame", t=round(float(state.t), 4), q=[round(float(x), 6) for x in state.q])
 
+    def plan(self, share: float, ways: Mapping[str, Any]) -> None:
+        """Footfalls that are planned so far.
+
+        Args:
+            share: Of the way, 0…1.
+            ways: For each limb its footholds (k, 3) in order [m].
+        """
+        rounded = {name: [[round(float(x), 4) for x in point] for point in way] for name, way in ways.items()}
+        self.tell("plan", share=round(share, 4), ways=rounded)
+
 
 def perform(request: Mapping[str, Any], teller: Teller) -> None:
     """Do what a request asks for.
@@ -70,13 +80,15 @@ def perform(request: Mapping[str, Any], teller: Teller) -> None:
 
 def _run(request: Mapping[str, Any], teller: Teller) -> None:
     from surefoot.scenario import RunInterrupted, run_scenario
+    from surefoot.scenario.motions import watch_plans
 
     teller.tell("phase", text="preparing")
     try:
-        result = run_scenario(
-            request["scenario"], robot=request.get("robot"), seed=request.get("seed"), overrides=request["overrides"],
-            progress=teller.share, watch=teller.watch, runs=request["runs"],
-        )  # fmt: skip
+        with watch_plans(teller.plan):
+            result = run_scenario(
+                request["scenario"], robot=request.get("robot"), seed=request.get("seed"),
+                overrides=request["overrides"], progress=teller.share, watch=teller.watch, runs=request["runs"],
+            )  # fmt: skip
     except RunInterrupted as stop:
         partial = stop.result
         teller.tell("stopped", folder=str(partial.path.resolve()), verdict=partial.verdict)

@@ -15,8 +15,9 @@ from surefoot.scenario import KindTable, Scenario, build_world, names, read_scen
 from surefoot.studio.files import RobotKey
 from surefoot.studio.panels.desk import Desk
 from surefoot.studio.panels.form import FormField, form_fields, override_text
-from surefoot.studio.panels.inputs import add_html, set_html
+from surefoot.studio.panels.inputs import add_html, set_html, set_value
 from surefoot.studio.safety import OutsideError, inside
+from surefoot.studio.scene import GoalHandle
 
 _AS_IT_IS = "(as in the scenario)"
 _OPEN = ("simulation", "motion", "controller")
@@ -29,6 +30,7 @@ class ScenarioPanel:
         self._tab = tab
         self._readers: list[tuple[FormField, Callable[[], Any]]] = []
         self._folders: list[viser.GuiFolderHandle] = []
+        self._goal_field: viser.GuiInputHandle[Any] | None = None
         gui = tab.gui
         choices = self._choices()
         first = "stand" if "stand" in choices else choices[0]
@@ -40,6 +42,7 @@ class ScenarioPanel:
         tab.on_click(gui.add_button("Run", color="green", icon=viser.Icon.PLAYER_PLAY), self.run)
         self._command = add_html(gui)
         self._form = gui.add_folder("Parameters", expand_by_default=True)
+        self._goal = GoalHandle(tab.stage, lambda x, y: tab.post(lambda: self._pull(x, y), "goal"))
         self._more = gui.add_text("More overrides", "", multiline=True, hint="One key=value per line, as for --set.")
         tab.on_change(self._choice, self._show, "scenario")
         for field in (self._robot, self._more):
@@ -65,7 +68,9 @@ class ScenarioPanel:
         set_html(self._about, html("{}<br>Robot: <b>{}</b>", about, scenario.robot.name))
         for folder in self._folders:
             folder.remove()
-        self._readers, self._folders = [], []
+        self._readers, self._folders, self._goal_field = [], [], None
+        x, y, self._goal_yaw = (0.0, 0.0, 0.0) if scenario.planner is None else scenario.planner.goal
+        self._goal.show(None if scenario.planner is None else (x, y))
         groups: dict[str, list[FormField]] = {}
         for field in form_fields(scenario):
             groups.setdefault(field.group, []).append(field)
@@ -83,7 +88,15 @@ class ScenarioPanel:
             for field in fields:
                 handle = _widget(self._tab.gui, field)
                 self._readers.append((field, _reader(field, handle)))
+                if field.key == "planner.goal":
+                    self._goal_field = handle
                 self._tab.on_change(handle, self._preview, "command")
+
+    def _pull(self, x: float, y: float) -> None:
+        """The goal of the planner is pulled elsewhere; its heading is that of the scenario."""
+        if self._goal_field is not None:
+            set_value(self._goal_field, f"[{x:.3f}, {y:.3f}, {self._goal_yaw!r}]")
+            self._preview()
 
     def overrides(self) -> list[str]:
         """`key=value` of all that was changed."""

@@ -4,6 +4,7 @@ from surefoot.studio.scene.dragging import closed
 from surefoot.studio.scene.handles import DragHandle, drag_choices
 from surefoot.studio.scene.limbs import Limb, limbs_of
 from surefoot.studio.scene.overlays import LAYERS, Overlays
+from surefoot.studio.scene.plans import GoalHandle, PlanNodes
 from surefoot.studio.scene.poses import wxyz_of
 from surefoot.studio.scene.stage import Stage
 from surefoot.studio.scene.world import WorldNodes
@@ -11,8 +12,10 @@ from surefoot.studio.scene.world import WorldNodes
 __all__ = [
     "LAYERS",
     "DragHandle",
+    "GoalHandle",
     "Limb",
     "Overlays",
+    "PlanNodes",
     "Stage",
     "WorldNodes",
     "closed",

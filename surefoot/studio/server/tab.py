@@ -13,7 +13,7 @@ from surefoot.robot import Robot
 from surefoot.studio.files import RobotKey, RobotStore
 from surefoot.studio.jobs import Job, JobQueue
 from surefoot.studio.panels import Desk, JobsPanel, ReplayPanel, RobotPanel, ScenarioPanel
-from surefoot.studio.scene import Stage, WorldNodes
+from surefoot.studio.scene import PlanNodes, Stage, WorldNodes
 
 
 class Tab(Desk):
@@ -46,7 +46,7 @@ class Tab(Desk):
 
     def _build(self, first: str, plain: bool) -> None:
         self.stage = Stage(self._client, plain)
-        self._world = WorldNodes(self.stage)
+        self._world, self._plan = WorldNodes(self.stage), PlanNodes(self.stage)
         self._jobs_panel = JobsPanel(self)
         pages = self.gui.add_tab_group()
         with pages.add_tab("Robot", icon=viser.Icon.ROBOT):
@@ -99,6 +99,7 @@ class Tab(Desk):
         self._watched = job
         robot = self.store.get(job.robot)
         self.show_robot(robot, job.robot, None, job.world)
+        self._plan.show(job.ways)
         if job.is_over:
             self.show_result(job)
 
@@ -120,6 +121,8 @@ class Tab(Desk):
                 self.post(lambda: self._show_frame(job), "frame")
         else:
             self.post(self._jobs_panel.refresh, "jobs")
+        if what == "plan" and job is self._watched:
+            self.post(lambda: self._plan.show(job.ways), "plan")
         if what == "state" and job.is_over:
             self.post(lambda: self._finished(job))
 

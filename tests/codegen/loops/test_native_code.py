@@ -112,6 +112,7 @@ print(HierarchySolver().solve([Level(A, 1.0, 2.0), Level(np.eye(6), 0.5, 0.5)], 
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_reads_it_from_the_cache(tmp_path) -> None:
     def run(which: str) -> str:
         environment = {**os.environ, "SUREFOOT_CACHE": str(tmp_path)}

@@ -144,6 +144,7 @@ def pushed(share):
     return control, sf.simulate(robot, control, sf.World(), 2.6, events=[push], self_collision=True)
 
 
+@pytest.mark.slow
 def test_a_fall_is_foreseen():
     """The capture point has left what steps can catch well before the robot lies on the ground."""
     _, log = pushed(5.0)

@@ -41,7 +41,7 @@ def only_finding(name, motion):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("wrenches", [True, False])
-@pytest.mark.parametrize("length", [1, 3, 6, 20])
+@pytest.mark.parametrize("length", [1, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 20))])
 def test_a_torque_that_is_off_below_its_limit_is_found_with_its_joint_size_and_time(name, wrenches, length):
     robot, motion = loaded(name), told(name, wrenches)
     rng = np.random.default_rng(length)

@@ -84,7 +84,7 @@ def test_noise_and_the_last_digit_are_no_spikes(
 
 
 @pytest.mark.parametrize("engine", ["mujoco", "native"])
-@pytest.mark.parametrize("step", [1, 5, 20])
+@pytest.mark.parametrize("step", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (5, 20))])
 def test_a_landing_has_no_spikes_however_coarse_its_log(engine: str, step: int) -> None:
     log = landing_log("anymal", lift=0.1, engine=engine, duration=0.6)
     rows = slice(None, None, step)

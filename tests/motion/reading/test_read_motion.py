@@ -300,7 +300,9 @@ def _joint_velocities(how: str, tmp_path: Path, shifted: str | None = None) -> G
     return read_motion(tmp_path / "m.npz", robot)
 
 
-@pytest.mark.parametrize("how", ["columns", "policy", "states"])
+@pytest.mark.parametrize(
+    "how", ["columns", *(pytest.param(how, marks=pytest.mark.slow) for how in ("policy", "states"))]
+)
 def test_joint_velocities_without_those_of_the_base_are_kept(how: str, tmp_path: Path) -> None:
     robot = loaded("g1")
     found, wanted = _joint_velocities(how, tmp_path), feet_motion(robot, np.arange(401) / 100.0)

@@ -39,6 +39,7 @@ def test_a_step_is_climbed() -> None:
     assert (plan.graph.feet(plan.goal)[:, 2] > 0.05).any()
 
 
+@pytest.mark.slow
 def test_a_goal_in_a_wall_and_a_gap_beyond_reach_end_within_their_budget() -> None:
     robot = sf.load("hexapod")
     wall = Obstacle("wall", Box((4.0, 0.4, 1.0)), placement((0.0, 0.6, 0.5)))

@@ -82,6 +82,7 @@ def test_strike_keeps_momentum_about_the_new_foot() -> None:
     assert about(angles, rates, np.zeros(2)) == pytest.approx(about(q, v, foot), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_zero_dynamics_is_the_closed_form() -> None:
     """Fixed point by quadrature, eigenvalue δ² by the strike alone; the simulated stride has both."""
     walker = ZeroDynamicsWalker()

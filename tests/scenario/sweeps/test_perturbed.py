@@ -9,6 +9,7 @@ from surefoot.scenario.sweeps import perturbed_overrides, wilson
 from surefoot.sim import ParameterError, Push
 
 
+@pytest.mark.slow
 def test_a_perturbed_scenario_keeps_its_pushes_and_changes_the_rest():
     scenario = overridden(read_scenario("stand"), perturbed_overrides("stand", 3))
     assert 0.4 <= scenario.world.friction <= 1.0

@@ -431,3 +431,25 @@ def test_tiny_right_sides_beside_large_ones_do_not_make_rounding_a_conflict(tiny
     right[2:] = tiny * rng.normal(size=4)
     groups = [Group("carried", A, right, right), Group("pushes", np.eye(12), 0.0, np.inf)]
     assert explain(groups).feasible
+
+
+def test_a_long_chain_of_equations_is_explained_by_the_interior_point() -> None:
+    """A way of 100 in 600 steps of at most 0.01 each: what is missing is known in closed form."""
+    steps = 600
+    n = 2 * steps + 1  # places, then steps
+    place, step = sparse.eye_array(n, format="csr")[: steps + 1], sparse.eye_array(n, format="csr")[steps + 1 :]
+    groups = [
+        Group("chain", place[1:] - place[:-1] - step, 0.0, 0.0, may_relax=False),
+        Group("start", place[[0]], 0.0, 0.0),
+        Group("goal", place[[steps]], 100.0, 100.0),
+        Group("step", step, -0.01, 0.01),
+        Group("room", place, -1000.0, 1000.0),
+    ]
+    found = explain(groups, tolerance=1e-5)
+    assert not found.feasible
+    needed = {member.name: member.alone for member in found.conflict}
+    assert set(needed) == {"chain", "start", "goal", "step"}
+    amounts = {name: item.amount for name, item in needed.items() if item is not None}
+    assert amounts == pytest.approx({"start": 94.0, "goal": 94.0, "step": 100.0 / steps - 0.01}, rel=1e-3)
+    assert [item.name for item in found.least or ()] == ["step"]
+    assert explain([group for group in groups if group.name != "goal"], tolerance=1e-5).feasible

@@ -59,7 +59,9 @@ def test_random_convex_programs(solver: str, seed: int) -> None:
     assert found.kkt_residual < 100.0 * tolerance
 
 
-@EACH
+@pytest.mark.parametrize(
+    "solver", ["riccati", *(pytest.param(name, marks=pytest.mark.slow) for name in ("fatrop", "ipopt", "sqp"))]
+)
 def test_swing_up_with_free_time(solver: str) -> None:
     """All solvers find the same motion: bang-bang with the duration in p.
 

@@ -12,7 +12,7 @@ from surefoot.motion import GroundBox, World
 from surefoot.planning import StancePlan
 from surefoot.report.figures import Area, Line, figure_svg
 
-__all__ = ["footfall_pictures"]
+__all__ = ["footfall_pictures", "footfall_ways"]
 
 _GREY, _INK, _STONE = "#9aa0a6", "#d6492a", "#b8a888"
 _EDGES = 120  # of one line of the drawing
@@ -34,18 +34,27 @@ def footfall_pictures(plan: StancePlan) -> Html:
     return html('<h2>Plan</h2><div style="display:flex;flex-wrap:wrap;gap:1.5rem">{}</div>', shown)
 
 
-def _from_above(plan: StancePlan) -> Html:
-    """Every foot's way from foothold to foothold, over the boxes of the ground."""
-    graph, names = plan.graph, plan.graph.model.chart.names
-    points = graph.footholds.points
+def footfall_ways(plan: StancePlan) -> dict[str, Array]:
+    """For each limb that stands somewhere (k, 3) its footholds in order [m].
+
+    Args:
+        plan: The plan.
+    """
     ways: dict[int, list[int]] = {leg: [place] for leg, place in enumerate(plan.start)}
     for move in plan.moves:
         ways[move.leg].append(move.after[move.leg])
-    ways = {leg: held for leg, way in ways.items() if (held := [place for place in way if place >= 0])}
-    lines = [Line(points[way, 0], points[way, 1], names[leg], width=1.5) for leg, way in ways.items()]
+    names, points = plan.graph.model.chart.names, plan.graph.footholds.points
+    return {names[leg]: points[held] for leg, way in ways.items() if (held := [place for place in way if place >= 0])}
+
+
+def _from_above(plan: StancePlan) -> Html:
+    """Every foot's way from foothold to foothold, over the boxes of the ground."""
+    graph, ways = plan.graph, footfall_ways(plan)
+    points = graph.footholds.points
+    lines = [Line(way[:, 0], way[:, 1], name, width=1.5) for name, way in ways.items()]
     ends = [points[[k for k in key if k >= 0], :2] for key in (plan.start, plan.goal)]
     lines += [_ring(feet, dashed) for feet, dashed in zip(ends, (False, True), strict=True)]
-    seen = np.concatenate([points[way, :2] for way in ways.values()] + [ends[1]])
+    seen = np.concatenate([way[:, :2] for way in ways.values()] + [ends[1]])
     return figure_svg(
         lines, ("x [m]", "y [m]"), _ground(graph.model.world), _equal(seen),
         "footfalls of each leg from above, with the first stance and the goal",

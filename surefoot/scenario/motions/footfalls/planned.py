@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
 from surefoot.motion import Log, World
 from surefoot.planning import (
     SINGLE_MODE,
@@ -30,9 +31,9 @@ from surefoot.planning.multimodal import MultiModalRoadmap, StanceRoadmap
 from surefoot.report import DataTable, Outline
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
-from surefoot.scenario.motions.footfalls.pictures import footfall_pictures
+from surefoot.scenario.motions.footfalls.pictures import footfall_pictures, footfall_ways
 from surefoot.scenario.motions.footfalls.stepping import Steps
-from surefoot.scenario.motions.plan import Plan
+from surefoot.scenario.motions.plan import Plan, plan_watcher
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
 __all__ = ["footfalls"]
@@ -83,12 +84,25 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
 
 def _found(table: PlannerTable, planner: StancePlanner, q: Array, seed: int, limits: Limits) -> StancePlan:
     """The plan by the search, the roadmaps or the stored stances that the table names."""
+    other = "stances_file" if table.stances_file is not None else "search" if table.search == "roadmap" else ""
+    if other and (table.region or table.improve or table.roadmap_file is not None):
+        raise NotSupportedError(
+            f"`planner.{other}` has neither goal regions nor improvement nor saved roadmaps",
+            next_step='omit `region`, `improve` and `roadmap_file`, or search with search="best_first"',
+        )
     if table.stances_file is not None:
         return planner.follow(StanceSequence.load(table.stances_file), seed, limits)
     if table.search == "roadmap":
         return MultiModalRoadmap(planner, q, table.goal, seed, limits).solve()
     known = None if table.roadmap_file is None else StanceRoadmap.load(table.roadmap_file)
-    return planner.plan(q, table.goal, seed, limits, region=table.region, roadmap=known)
+    watcher = plan_watcher.get()
+    found = planner.plan(
+        q, table.goal, seed, limits, region=table.region, roadmap=known,
+        progress=None if watcher is None else lambda plan, share: watcher(share, footfall_ways(plan)),
+    )  # fmt: skip
+    if watcher is not None:
+        watcher(float(found.solved), footfall_ways(found))
+    return found
 
 
 def _again(

@@ -14,7 +14,7 @@ from surefoot.solvers.staged.riccati.sweep import Sweep, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
-_REFINED, _REFINEMENTS = 1e-7, 3  # relative residual of the linear system, and steps to reach it
+_REFINED, _REFINEMENTS = 1e-5, 3  # relative residual of the linear system, and steps to reach it
 _STALLED = 0.1  # share of the residual that a step must not exceed for another one
 
 
