@@ -5,8 +5,8 @@ All is found from the tree, the contacts at home and the names of the links, unl
 Feet: contacts near the ground at home. Where contacts of several limbs hang on one body, each limb of two joints or
 more is a leg; the contacts of a leg make one foot (a foot with its toe, heel and ball).
 Forward: left × up, left from the side names of the feet; else from rear to front feet by their names; else from the
-ankles to the middle of the soles; else across the line between two feet; else the base's x. Directions within 15° of
-an axis of the base link are that axis.
+ankles to the middle of the soles; else across the line between two feet, to where knees bend; else the base's x.
+Directions within 15° of an axis of the base link are that axis.
 Sides: by the names of the links; of two feet whose names do not tell, by their places.
 Torso: the body that carries the heaviest pair of limbs that are not legs, of two sides by their names, else of the same
 masses; else the heaviest body that is not part of a leg; the base link of a robot without feet.
@@ -32,6 +32,7 @@ _NEAR_GROUND = 0.05  # contacts this far above the lowest one still belong to fe
 _SNAP = np.cos(np.deg2rad(15.0))  # directions this near to an axis of the base link are that axis
 _BEYOND_WRIST = 0.02  # frames that are farther from the last joint of an arm are its hand [m]
 _BEYOND_ANKLE = 0.01  # soles that extend further than this tell where forward is [m]
+_KNEE, _BENT = (0.25, 0.75), 0.1  # shares of a leg between which knees are; how far they are thought to bend [rad]
 _APART = 0.01  # limbs this far apart have sides [m]
 _FRONT, _REAR = re.compile(r"front|fore", re.IGNORECASE), re.compile(r"rear|hind|back", re.IGNORECASE)
 _UP = np.array([0.0, 0.0, 1.0])
@@ -207,8 +208,34 @@ def _raw_forward(robot: Robot, frames: dict[str, Array], groups: Sequence[_Group
     if line is None:
         return None
     across = np.cross(line, _UP)
-    first = across[np.argmax(np.abs(across))]  # which way is unknown: that of the positive axis
-    return np.asarray(np.sign(first) * across)
+    first = across[np.argmax(np.abs(across))]  # if knees do not tell: that of the positive axis
+    return np.asarray(np.sign(_knees_ahead(robot, frames, soles, across) or first) * across)
+
+
+def _knees_ahead(robot: Robot, frames: dict[str, Array], soles: dict[str, Array], across: Array) -> float:
+    """How far knees are, or bend, along a direction, as seen from the line between hip and sole; 0 without knees.
+
+    Args:
+        robot: The robot.
+        frames: (4, 4) placements at home.
+        soles: (3,) middles of the soles by link.
+        across: (3,) horizontal, square to the line between the feet.
+    """
+    tree, out = robot.tree, 0.0
+    for link, sole in soles.items():
+        bodies = [k for k in (robot.body_of(link), *tree.ancestors(robot.body_of(link))) if k != robot.base_joint]
+        places = {k: frames[tree.joint_names[k]][:3, 3] for k in bodies}
+        leg = places[bodies[-1]] - sole
+        for k in bodies:
+            share, entry = float((places[k] - sole) @ leg / (leg @ leg)), int(tree.q_index[k])
+            if tree.nq_of(k) != 1 or not _KNEE[0] < share < _KNEE[1]:
+                continue
+            out += float((places[k] - sole - share * leg) @ across)
+            middle = 0.5 * (robot.limits.lower[entry] + robot.limits.upper[entry])
+            if np.isfinite(middle):
+                turn = frames[tree.joint_names[k]][:3, :3] @ tree.axes[k] * np.sign(middle - robot.home[entry])
+                out -= _BENT * float(np.cross(turn, sole - places[k]) @ across)
+    return out
 
 
 def _soles(robot: Robot, groups: Sequence[_Group]) -> dict[str, Array]:

@@ -21,6 +21,7 @@ __all__ = ["BalancedBody"]
 _SPIN_WEIGHT = 0.1  # of the moment over mass and height, beside the acceleration of the centre of mass
 _LIMB_GAINS = (400.0, 40.0)
 _LED_GAINS = (500.0, 45.0)
+_PRESS_DAMPING = 15.0  # of a hand against what it presses on [1/s]; more makes it slow to follow what it touches
 _ROOM_TIME, _BACK_TIME = 0.1, 2.0  # in which limbs move out of the way, and back [s]
 _TILTED = 0.02  # tilt from which on a sole stands on its lower edge [rad]
 _FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
@@ -193,9 +194,9 @@ class BalancedBody(LeggedBody):
         rates = np.concatenate([way @ T[:3, :3], np.zeros((2, 3))], axis=1)[:, rows]
         if is_pressing:
             z = rows.index(2)
-            handle.stiffness[z], rates[:, z] = 0.0, 0.0
+            handle.stiffness[z], handle.damping[z], rates[:, z] = 0.0, _PRESS_DAMPING, 0.0
         handle.set_rates(*rates)
-        handle.carries, handle.least, handle.most = is_pressing, force, force
+        handle.carries, handle.slides, handle.least, handle.most = is_pressing, True, force, force
 
     def trunk_turn(self) -> tuple[Array, Array]:
         """Turn (3,) of the base from upright [rad] and angular momentum (3,) at the last command, in world."""

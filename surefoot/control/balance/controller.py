@@ -30,7 +30,7 @@ __all__ = ["BalanceController", "BalanceSettings"]
 
 _SOLE_SHARE = 1.0  # in which centres of pressure may lie
 _LONGEST_TICK = 0.1  # [s]
-_LOWER_TIME = 0.8  # over which the robot lowers itself at the beginning [s]
+_LOWER_TIME = 0.8  # over which the robot lowers itself and shifts its weight well inside at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
 
@@ -111,7 +111,7 @@ class BalanceController:
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
         self._starts: dict[str, Array] = {}
-        self._pressing = PressingForces()
+        self._pressing = PressingForces(robot)
         self._pushed, self._hand_error = PushObserver(), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
@@ -170,11 +170,10 @@ class BalanceController:
         self.footing = Footing(poses, soles, atan2(ahead[1], ahead[0]))
         for k, pose in enumerate(poses):
             self.body.hold(k, pose)
-        at, _ = self.footing.seen(com, np.zeros(3))
-        polygon = self._polygon(range(len(poses)))
+        at, polygon = self.footing.seen(com, np.zeros(3))[0], self._polygon(range(len(poses)))
         middle = polygon.mean(axis=0)
-        self._zmp = at[:2]
         self._home = np.array([*closest_inside(at[:2], middle + _WELL_INSIDE * (polygon - middle)), at[2]])
+        self._zmp, self._first = at[:2], at[:2] - self._home[:2]
 
     # -- moves ----------------------------------------------------------------------------------------------------
 
@@ -228,8 +227,9 @@ class BalanceController:
         push = None if self.body.force is None else turned(self.body.force[:2], -self.footing.frame[3])
         made = self._zmp if push is None else self._com[:2] - self._com_ref[2] / self.body.weight * push
         self._com, speed = self.footing.seen(com, rate)
-        lower = rise((self._t or 0.0), _LOWER_TIME) * s.lower * self._home[2]
-        wished[:, 2] -= lower
+        settled = rise((self._t or 0.0), _LOWER_TIME)
+        wished[:, :2] += np.outer([1.0, 0.0, 0.0] - settled, self._first)
+        wished[:, 2] -= settled * s.lower * self._home[2]
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
@@ -238,8 +238,7 @@ class BalanceController:
         against = self._pushed.mean / w
         self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
         soon = self._dcm + s.lead * (self._pushed.push - self._pushed.mean)
-        error = soon - self._dcm_ref
-        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + against + s.dcm_gain / w * error
+        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + against + s.dcm_gain / w * (soon - self._dcm_ref)
         far = float(np.hypot(ahead[0], ahead[1]))
         wanted = soon + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
@@ -308,7 +307,8 @@ class BalanceController:
                 continue
             there = T @ self._starts[name]
             there[:3, 3] += R @ press.way[0]
-            self.body.lead_hand(name, there, press.way[1:] @ R.T, self._pressing.commanded(name, press.force, dt))
+            force = self._pressing.commanded(name, press.force, dt, q, there[:3, 2])
+            self.body.lead_hand(name, there, press.way[1:] @ R.T, force)
         self._pressing.asked = {name: press.force for name, press in wishes.presses.items()}
 
     @property

@@ -51,6 +51,7 @@ WRENCH = 0.01
 PHYSICS = 0.05
 """Scale of rows in newtons beside rows in m/s²."""
 _LOOP_RATE = 20.0  # [1/s] with which closed chains are pulled shut
+_RETURN = 10.0  # how many times more slowly joints go back from beyond their limits than they stop
 
 
 @dataclass(frozen=True)
@@ -313,8 +314,12 @@ class WholeBodyRows:
 
 
 def _stopping_speed(way: Array, s: WholeBodySettings) -> Array:
-    """Largest speed that still lets a joint stop on its way; back, at the same rate, where it is beyond its limit."""
-    return ops.minimum(ops.sqrt(ops.maximum(2.0 * s.braking * way, 0.0)), way / s.stopping_time)
+    """Largest speed that still lets a joint stop on its way; slowly back where it is beyond its limit.
+
+    A joint that begins at its limit must not be torn off it: the feet have to hold against the recoil of that.
+    """
+    slow = ops.maximum(way / s.stopping_time, way / (_RETURN * s.stopping_time))
+    return ops.minimum(ops.sqrt(ops.maximum(2.0 * s.braking * way, 0.0)), slow)
 
 
 def _position_error(task: Task, robot: Robot, q: Array, target: Array) -> Array:

@@ -138,6 +138,8 @@ class ContactHandle(TaskHandle):
     """Least normal force [N]; the same as `most` prescribes it."""
     wish: Array
     """(tied,) wrench that is wished for with the freedom that is left."""
+    slides: bool = False
+    """Whether it moves along what it touches: then only its normal force is relied on."""
     pivot: tuple[int, float] | None = None
     """Axis (3: x, 4: y) about which it may tip over an edge, and the lever of the normal force there: y or −x [m]."""
 
@@ -333,7 +335,7 @@ class WholeBody:
         for name, carries in zip(rows.contacts, stance, strict=True):
             part, handle = rows.wrench[name], self._contacts[name]
             size = part.stop - part.start
-            bounds[part] = _LARGEST_WRENCH if carries else 0.0
+            bounds[part] = _LARGEST_WRENCH if carries and not handle.slides else 0.0
             least[part] = -bounds[part]
             if carries:
                 lower[at : at + size] = upper[at : at + size] = WRENCH * handle.wish

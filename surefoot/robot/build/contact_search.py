@@ -19,6 +19,7 @@ from surefoot.robot.model import ContactKind, ContactSurface, Geometry, Robot, p
 _FLAT = 0.005  # what lies this near to the supporting plane belongs to the sole [m]
 _POINT = 0.03  # soles smaller than this are points [m]
 _LINE = 0.012  # soles narrower than this are lines [m]
+_ROUND, _OFF_BALL = 0.65, 0.0015  # a tip of a fifth of that height is this narrow on a ball; how far off a ball [m]
 _SHANK = 5.0  # length by width from which on a strip is a shank, if the joint of its body is at one end
 _SIMPLIFY = 0.002  # corners that stick out by less are dropped [m]
 _UP = np.array([0.0, 0.0, 1.0])
@@ -106,8 +107,11 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array], join
     normal = _UP if is_round else _sole_normal(points)
     if (end := _end_of_shank(points, normal, joint)) is not None:
         points, normal = end, _UP
+    radius = lowest.shape.radius if isinstance(lowest.shape, Sphere | Capsule) else 0.0
     kind, corners, T_world_contact = _sole(points, normal, link_origin)
-    if kind == "point" and not is_round:  # a small or round tip has no plane of its own: it touches where it is lowest
+    if kind in ("rectangle", "polygon") and (ball := _ball(points, normal)) is not None:
+        kind, corners, (T_world_contact, radius) = "point", np.zeros((1, 3)), ball
+    elif kind == "point" and not is_round:  # a small tip has no plane of its own: it touches where it is lowest
         kind, corners, T_world_contact = _sole(points, _UP, link_origin)
     return ContactSurface(
         name=lowest.link,
@@ -116,8 +120,24 @@ def _surface(cloud: list[tuple[Geometry, Array]], frames: dict[str, Array], join
         placement=np.linalg.inv(frames[lowest.link]) @ T_world_contact,
         corners=corners,
         friction=_friction(cloud),
-        radius=lowest.shape.radius if kind == "point" and isinstance(lowest.shape, Sphere | Capsule) else 0.0,
+        radius=radius if kind == "point" else 0.0,
     )
+
+
+def _ball(points: Array, normal: Array) -> tuple[Array, float] | None:
+    """T_world_contact of the lowest point and radius [m] of a foot whose underside is round; None for a flat one."""
+    heights = points @ normal - float((points @ normal).min())
+    cap, tip = points[heights <= _FLAT], points[heights <= 0.2 * _FLAT]
+    widths = [float(np.linalg.norm(np.ptp(part - np.outer(part @ normal, normal), axis=0))) for part in (tip, cap)]
+    if len(cap) < 8 or widths[0] > _ROUND * widths[1]:
+        return None
+    A = np.column_stack([2.0 * cap, np.ones(len(cap))])
+    found, _, rank, _ = np.linalg.lstsq(A, (cap * cap).sum(axis=1), rcond=1e-9)
+    radius = float(np.sqrt(max(found[3] + found[:3] @ found[:3], 0.0)))
+    off = np.abs(np.linalg.norm(cap - found[:3], axis=1) - radius).max()
+    if rank < 4 or off > _OFF_BALL or radius > widths[1]:
+        return None
+    return placement(found[:3] - radius * _UP), radius
 
 
 def _end_of_shank(points: Array, normal: Array, joint: Array) -> Array | None:

@@ -29,7 +29,7 @@ from surefoot.scenario.schema import BalanceTable, MoveTable
 __all__ = ["build_balance"]
 
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
-_REACH = (0.15, 0.05, 0.2)  # the same of the height of the centre of mass
+_REACH, _WIPE, _STROKE = (0.15, 0.05, 0.2), (0.1, 0.0, 0.05), (0.0, 0.08, 0.0)  # the same of that height
 
 
 def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceController:
@@ -58,19 +58,24 @@ def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
             shift = given.pop("shift", None)
             return Lean(offset=_default_lean(robot, q) if shift is None else shift, **given)
         case "reach" | "hold":
-            offset = _REACH if table.kind == "reach" else (0.0, 0.0, 0.0)
-            scaled = tuple(_height(robot, q) * x for x in offset)
-            return Reach(**{"frame": table.frame or hand_of(robot), "offset": scaled, **given})
+            offset = _scaled(_REACH if table.kind == "reach" else (0.0, 0.0, 0.0), robot, q)
+            return Reach(**{"frame": table.frame or hand_of(robot), "offset": offset, **given})
         case "lift":
             defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
             return Lift(**{**defaults, **given})
         case "wipe":
-            return Wipe(**{"contact": _palm(robot), **given})
+            ways = {"offset": _scaled(_WIPE, robot, q), "stroke": _scaled(_STROKE, robot, q)}
+            return Wipe(**{"contact": _palm(robot), **ways, **given})
 
 
 def _height(robot: Robot, q: Array) -> float:
     """Of the centre of mass over the lowest corner of the contacts [m]."""
     return float(_com(robot, q)[2] - _corners(robot, q)[:, 2].min())
+
+
+def _scaled(way: tuple[float, float, float], robot: Robot, q: Array) -> tuple[float, ...]:
+    """A way [m] from shares of the height of the centre of mass."""
+    return tuple(_height(robot, q) * x for x in way)
 
 
 def _com(robot: Robot, q: Array) -> Array:

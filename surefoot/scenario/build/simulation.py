@@ -28,6 +28,7 @@ from surefoot.spatial import so3
 __all__ = ["build_simulation", "load_robot"]
 
 
+_WEAK = 0.05  # share of the torque of the strongest joint of an arm below which a joint is that of a finger
 DURATION = 5.0
 """Simulated time of scenarios that do not give one [s]."""
 
@@ -125,7 +126,7 @@ def load_robot(table: RobotTable) -> Robot:
 
 def _touch(name: str, table: TouchTable, robot: Robot) -> ContactSurface:
     """A ball that the scenario adds to the robot."""
-    frames, frame = robot.placements(robot.home), table.frame or hand_of(robot)
+    frames, frame = robot.placements(robot.home), table.frame or _firm(robot, hand_of(robot))
     if name in robot.contacts:
         raise NotSupportedError(f"`{robot.name}` has a contact surface `{name}` already", next_step="rename it")
     if frame not in frames:
@@ -133,14 +134,32 @@ def _touch(name: str, table: TouchTable, robot: Robot) -> ContactSurface:
     x, y, _ = anatomy(robot).forward
     normal = np.array([[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]]) @ table.normal / np.linalg.norm(table.normal)
     T, turn = frames[frame], so3.turn_to(normal)
-    at = _foremost(robot, frame, turn, table.radius) if table.position is None else np.array(table.position)
+    at = _tip(robot, frame, turn, table.radius) if table.position is None else np.array(table.position)
     return ContactSurface(
         name, frame, "point", placement(at, T[:3, :3].T @ turn), friction=table.friction, radius=table.radius
     )
 
 
-def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
-    """(3,) centre, in a frame, of a ball on the foremost point of the link and all that it carries.
+def _firm(robot: Robot, hand: str) -> str:
+    """The link that carries a hand: fingers, with drives far weaker than those of the arm, cannot press.
+
+    Args:
+        robot: The robot.
+        hand: Link or frame of the hand.
+    """
+    tree, body = robot.tree, robot.body_of(hand)
+    torques = {robot.joint_index(drive.joint): drive.torque_limit for drive in robot.drives}
+    limb = [k for k in (body, *tree.ancestors(body)) if k in torques]
+    strongest = max((torques[k] for k in limb), default=0.0)
+    firm = next((k for k in limb if torques[k] >= _WEAK * strongest), body)
+    return hand if firm == body else tree.body_names[firm]
+
+
+def _tip(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
+    """(3,) where a ball touches, in a frame: its centre is the foremost point at the end of a limb.
+
+    It is farthest along the direction between that of the limb and that to the front: a ball there stays in front of
+    the rest of the hand while the arm turns forward.
 
     Args:
         robot: The robot, at home.
@@ -148,19 +167,22 @@ def _foremost(robot: Robot, frame: str, turn: Array, radius: float) -> Array:
         turn: (3, 3) axes of the ball in world; −z is to the front.
         radius: Of the ball [m].
     """
-    frames, body = robot.placements(robot.home), robot.body_of(frame)
-    back = placement(np.zeros(3), turn.T)
-    clouds = [
-        lowest_points(item.shape, back @ frames[item.link] @ item.placement)
-        for item in robot.collisions
-        if body in (robot.body_of(item.link), *robot.tree.ancestors(robot.body_of(item.link)))
-        and not isinstance(item.shape, Plane)
-    ]
-    if not clouds:
+    frames, tree, last = robot.placements(robot.home), robot.tree, robot.body_of(frame)
+    solid = [item for item in robot.collisions if not isinstance(item.shape, Plane) and robot.body_of(item.link) >= 0]
+    for body in (last, *tree.ancestors(last)):  # a thumb without a shape is a part of its hand
+        items = [x for x in solid if body in (robot.body_of(x.link), *tree.ancestors(robot.body_of(x.link)))]
+        if items:
+            break
+    else:
         return np.zeros(3)
-    points = np.vstack(clouds)
-    centre = turn @ (points[int(np.argmin(points[:, 2]))] + np.array([0.0, 0.0, -radius]))
-    return np.asarray(frames[frame][:3, :3].T @ (centre - frames[frame][:3, 3]))
+    shapes = [(item.shape, frames[item.link] @ item.placement) for item in items]
+    middle = np.mean([lowest_points(shape, T).mean(axis=0) for shape, T in shapes], axis=0)
+    along = middle - frames[tree.body_names[body]][:3, 3]
+    ahead = along / np.linalg.norm(along) - turn[:, 2]
+    axes = so3.turn_to(-ahead / np.linalg.norm(ahead))
+    points = np.vstack([lowest_points(shape, placement(np.zeros(3), axes.T) @ T) for shape, T in shapes])
+    end = axes @ points[int(np.argmin(points[:, 2]))]
+    return np.asarray(frames[frame][:3, :3].T @ (end - radius * turn[:, 2] - frames[frame][:3, 3]))
 
 
 def _sensors(table: SensorsTable) -> SensorSettings | None:

@@ -32,7 +32,7 @@ class MoveTable(KindTable):
         hold: How long it stays up [s].
         contact: Contact surface that presses; default: the first one that is not part of a foot.
         force: Normal force with which it presses [N].
-        stroke: Amplitude of the strokes [m].
+        stroke: Amplitude of the strokes [m]; default: sideways, for the size of the robot.
     """
 
     KINDS: ClassVar[dict[str, str]] = {

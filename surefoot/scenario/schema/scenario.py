@@ -37,7 +37,7 @@ class TouchTable(Table):
 
     Args:
         frame: Link or frame that carries it; default: the hand on the left.
-        position: Of its centre in that frame [m]; default: foremost on that link, against `normal`.
+        position: Of its centre in that frame [m]; default: at the end of the limb.
         normal: Direction out of what it touches, at home, x to where the robot looks; default: up.
         radius: [m].
         friction: Coulomb coefficient.
