@@ -54,6 +54,8 @@ LONG = {
     "balance-board",
     "impact-accommodation",
     "compliant-reflex",
+    "single-stance",
+    "synergies",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 RESIDUALS = {
