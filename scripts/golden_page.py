@@ -48,7 +48,7 @@ Results that are not one number each:
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: other forces |
 | Figs. 5.26, 5.27 | from three contacts to one by the DCM | not made: our draft falls |
-| 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance`, `tests/scenario/test_reactive_balance.py` |
+| 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |
 | Fig. 5.34 | CoP held at the edge of the sole by the ankles alone | not made |
 | Table 5.3 | computing times | `surefoot bench whole_body`; times are of the machine |
 | (6.17) to (6.20) | second-order form closure of a square | not made |

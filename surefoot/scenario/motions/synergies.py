@@ -53,7 +53,7 @@ def synergies(table: MotionTable, robot: Robot, world: World) -> Plan:
     else:
         joint = robot.model.names[2 + int(np.argmax(outside))]
         raise NotSupportedError(
-            f"joint `{joint}` leaves its limits even in small synergies", subject=joint, kind="joint"
+            f"joint `{joint}` leaves its limits in small synergies, too", subject=joint, kind="joint"
         )
     time = _STEP * np.arange(len(postures))
     places = _places(robot, postures, hands)
