@@ -48,16 +48,18 @@ Results that are not one number each:
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: other forces |
 | Figs. 5.26, 5.27 | from three contacts to one by the DCM | not made: our draft falls |
-| 5.8.4, Fig. 5.34 | rolling foot; CoP held at the edge of the sole by the ankles alone | not made |
+| 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |
+| Fig. 5.34 | CoP held at the edge of the sole by the ankles alone | not made |
 | Table 5.3 | computing times | `surefoot bench whole_body`; times are of the machine |
 | (6.17) to (6.20) | second-order form closure of a square | not made |
 | 6.4, 6.5 | robots that carry an object together | not made |
 | 7.3.2 | walking on sand | not made |
-| 7.5.2, 7.7.3 | synergies P1 to P3, C1 to C4 by command; compliance to measured wrenches | not made |
+| 7.5.2 | synergies P1 to P3, C1 to C4 by command | scenario `synergies`, `tests/control/classic/test_synergies.py` |
+| 7.7.3 | compliance to measured wrenches | not made |
 | 7.7.1 | a slow push of 6 N on the back: gives way, recovers | scenario `compliant-reflex` |
-| 7.7.4 | expected impact: soles roll by 0.3°; else by 1.1°, and recover | scenario `impact-accommodation` |
+| 7.7.4 | an expected impact does not roll the soles; another does, and they recover | scenario `impact-accommodation` |
 | 7.7.5 | reactive step | scenario `step-recovery`: other robots |
-| 7.7.6 | large impact on one leg, without a step | not made |
+| 7.7.6 | large impact on one leg, without a step: 30 N × 0.1 s | scenario `single-stance`: 16 N × 0.1 s |
 | 7.8.9 | karate chop | not made |
 """
 

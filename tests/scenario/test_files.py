@@ -66,6 +66,8 @@ LONG = {
     "reach-wbc",
     "step-recovery",
     "wipe",
+    "single-stance",
+    "synergies",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own
 LONG |= {name for name in names() if read_scenario(name).study == "walk"} - {"walk"}
 LEAK = 1.0

@@ -57,7 +57,8 @@ class WeightedInverse(ClassicController):
 class MomentumDamping(ClassicController):
     """RAA: contacts, CoM and base, then relative angular acceleration Δω̇ = −D Δω, then posture (5.142, 5.144).
 
-    The springs of the posture act on Δω as well: damping alone lets the arms drift. Wrenches by VRP-GI.
+    The springs of the posture act on Δω as well: damping alone lets the arms drift. Where soles roll, Δω̇ gets a term
+    in the direction of rolling, whose reaction turns them back (5.8.4). Wrenches by VRP-GI.
     """
 
     distribution = "vrp"
@@ -74,6 +75,7 @@ class MomentumDamping(ClassicController):
         drift = np.linalg.solve(body.inertia, body.momentum_bias[3:]) - body.base_bias
         springs = self.posture_acceleration(body)
         damped = body.relative[:, 6:] @ springs - self.gains.momentum * body.relative @ body.v - drift
+        damped = damped + self.gains.rolling * self.rolled(body)
         posture = (np.eye(self.robot.nv)[6:], springs)
         return self.torque_of(
             body, self.accelerations(body, [(first, wanted), (body.relative, damped), posture], body.mass_matrix)

@@ -20,7 +20,8 @@ from surefoot.robot import Robot
 __all__ = ["ClassicController", "ClassicGains"]
 
 _LEANING = 0.8  # [s]
-_AHEAD = 0.02  # within which a joint may reach its speed limit [s]
+_AHEAD, _ROUNDING = 0.02, 1e-9  # within which a joint may reach its largest speed [s]; share of that speed
+_SLOWING = 10.0  # largest speed of a joint towards a limit, over its distance from it [1/s]
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,11 @@ class ClassicGains:
         contact: Damping of contact velocities [1/s].
         dcm: Gain of the DCM over ω.
         momentum: Damping of angular momentum [1/s].
+        rolling: Relative angular acceleration per angle by which the soles have rolled [1/s²], for `momentum_damping`.
         base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
         lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
-        speed_share: Of the joints' speed limits, which controllers with priorities then keep; None: as in the
-            literature, which ignores them.
+        speed_share: Of the joints' speed limits, which controllers with priorities then keep, as well as those of
+            position; None: as in the literature, which ignores both.
     """
 
     com: tuple[float, float] = (60.0, 15.0)
@@ -46,6 +48,7 @@ class ClassicGains:
     contact: float = 20.0
     dcm: float = 2.0
     momentum: float = 5.0
+    rolling: float = 0.0
     base_schedule: tuple[tuple[float, float, float], ...] = ()
     lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     speed_share: float | None = None
@@ -130,6 +133,11 @@ class ClassicController(ABC):
             stiffness, damping = float(np.interp(self._now, times, stiff)), float(np.interp(self._now, times, damp))
         return np.asarray(stiffness * self.base_error(body) - damping * body.base @ body.v)
 
+    def rolled(self, body: StandingBody) -> Array:
+        """(3,) rotation vector by which the soles have turned from their first attitude, on average [rad]."""
+        turns = [pin.log3(now @ first.T) for now, first in zip(body.soles, self.start.soles, strict=True)]
+        return np.asarray(np.mean(turns, axis=0))
+
     def posture_acceleration(self, body: StandingBody) -> Array:
         """(nv − 6,) wanted of the joints [rad/s²]."""
         stiffness, damping = self.gains.posture
@@ -143,7 +151,7 @@ class ClassicController(ABC):
     def accelerations(
         self, body: StandingBody, levels: list[tuple[Array, Array]], metric: Array | None = None
     ) -> Array:
-        """Q̈ (nv,) by priorities; joints that would exceed their speed limit are held there, one by one (Flacco 2012).
+        """Q̈ (nv,) by priorities; joints that would leave their limits are held back, one by one (Flacco 2012).
 
         Args:
             body: The tick.
@@ -153,16 +161,18 @@ class ClassicController(ABC):
         found = prioritised(levels, metric)
         if self.gains.speed_share is None:
             return found
-        limits = self.gains.speed_share * self.robot.limits.velocity[6:]
+        limits, speeds = self.robot.limits, self.gains.speed_share * self.robot.limits.velocity[6:]
+        lowest = np.clip(_SLOWING * (limits.lower[7:] - body.q[7:]), -speeds, 0.0)
+        highest = np.clip(_SLOWING * (limits.upper[7:] - body.q[7:]), 0.0, speeds)
         held: dict[int, float] = {}
-        while len(held) < len(limits):
+        while len(held) < len(speeds):
             ahead = body.v[6:] + _AHEAD * found[6:]
-            beyond = np.abs(ahead) / limits
+            beyond = np.maximum(ahead - highest, lowest - ahead) / speeds
             beyond[list(held)] = 0.0
             worst = int(np.argmax(beyond))
-            if beyond[worst] <= 1.0:
+            if beyond[worst] <= _ROUNDING:
                 break
-            held[worst] = (np.sign(ahead[worst]) * limits[worst] - body.v[6 + worst]) / _AHEAD
+            held[worst] = (np.clip(ahead[worst], lowest[worst], highest[worst]) - body.v[6 + worst]) / _AHEAD
             rows = np.eye(self.robot.nv)[[6 + joint for joint in held]]
             found = prioritised([(rows, np.array(list(held.values()))), *levels], metric)
         return found

@@ -35,6 +35,7 @@ class StandingBody:
         base: (3, nv) angular Jacobian of the base.
         base_bias: (3,).
         rotation: (3, 3) of the base.
+        soles: (k, 3, 3) rotations of the contact links.
         com: (3,) [m].
         com_velocity: (3,) [m/s].
         stance: For the distribution of wrenches.
@@ -53,6 +54,7 @@ class StandingBody:
     base: Array
     base_bias: Array
     rotation: Array
+    soles: Array
     com: Array
     com_velocity: Array
     stance: Stance
@@ -88,10 +90,12 @@ def standing_body(robot: Robot, data: pin.Data, names: tuple[str, ...], q: Array
     com, rotation = np.array(data.com[0]), np.array(data.oMi[1].rotation)
     pin.forwardKinematics(model, data, q, v, np.zeros(robot.nv))
     pin.computeJointJacobians(model, data, q)
-    rows, biases, points = [], [], []
+    rows, biases, points, soles = [], [], [], []
     for name in names:
         frame = robot.frame_id(robot.contacts[name].frame)
-        points.append(np.array(pin.updateFramePlacement(model, data, frame).translation))
+        placed = pin.updateFramePlacement(model, data, frame)
+        points.append(np.array(placed.translation))
+        soles.append(np.array(placed.rotation))
         rows.append(np.array(pin.getFrameJacobian(model, data, frame, _WORLD)))
         biases.append(pin.getFrameClassicalAcceleration(model, data, frame, _WORLD).vector)
     base = np.array(pin.getJointJacobian(model, data, 1, _WORLD))[3:]
@@ -103,7 +107,8 @@ def standing_body(robot: Robot, data: pin.Data, names: tuple[str, ...], q: Array
     M[lower] = M.T[lower]
     return StandingBody(
         q, v, M, h, g, np.vstack(rows), np.concatenate(biases), A, dA @ v,
-        A[3:, 3:6] @ rotation.T, base, np.array(turning), rotation, com, A[:3] @ v / robot.mass, stance,
+        A[3:, 3:6] @ rotation.T, base, np.array(turning), rotation, np.array(soles), com,
+        A[:3] @ v / robot.mass, stance,
     )  # fmt: skip
 
 

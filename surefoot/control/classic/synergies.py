@@ -1,7 +1,7 @@
 """Whole-body synergies by command: primitives P1 to P3 and their combinations (Nenchev & Konno 2019, section 7.5).
 
-Three inputs move a robot on fixed feet: the mixed quasivelocity V_M (velocity of the CoM, angular velocity of the base),
-velocities of end links, and a wish for the joints. Each acts in what those before it leave (2.133):
+Three inputs move a robot on fixed feet: the mixed quasivelocity V_M (velocity of the CoM, angular velocity of the
+base), velocities of end links, and a wish for the joints. Each acts in what those before it leave (2.133):
 
     θ̇ = −J_cM⁺ C_cᵀ V_M + J̄_m⁺ Ṽ_m + (E − J⁺ J) θ̇_u
 """

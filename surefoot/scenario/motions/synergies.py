@@ -52,7 +52,9 @@ def synergies(table: MotionTable, robot: Robot, world: World) -> Plan:
             break
     else:
         joint = robot.model.names[2 + int(np.argmax(outside))]
-        raise NotSupportedError(f"joint `{joint}` leaves its limits even in small synergies", subject=joint, kind="joint")
+        raise NotSupportedError(
+            f"joint `{joint}` leaves its limits in small synergies, too", subject=joint, kind="joint"
+        )
     time = _STEP * np.arange(len(postures))
     places = _places(robot, postures, hands)
     quiet = _quiet(places, round(duration / _STEP))
@@ -77,7 +79,9 @@ def synergies(table: MotionTable, robot: Robot, world: World) -> Plan:
         curves=(
             Plot("plan: height of the centre of mass", "m", {"centre of mass": places["com"][:, 2]}),
             Plot("plan: pitch of the base", "rad", {"base": places["base"][:, 1]}),
-            Plot("plan: height of the hands", "m", {hand: places["ends"][:, 3 * k + 2] for k, hand in enumerate(hands)}),
+            Plot(
+                "plan: height of the hands", "m", {hand: places["ends"][:, 3 * k + 2] for k, hand in enumerate(hands)}
+            ),
         ),
         judge=judge,
     )

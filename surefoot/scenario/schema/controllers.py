@@ -82,8 +82,9 @@ class ControllerTable(KindTable):
         com: Stiffness and damping of the centre of mass of a classic controller [1/s²], [1/s].
         base_schedule: Times [s] with stiffness and damping of its base [1/s²], [1/s], linear in between.
         momentum: Its damping of angular momentum [1/s].
+        rolling: Relative angular acceleration per angle by which soles have rolled [1/s²], of `momentum_damping`.
         lean: How far it moves the centre of mass in the first 0.8 s, in world axes [m].
-        speed_share: Share of the joints' speed limits that it keeps; default: it ignores them, as in the literature.
+        speed_share: Share of the joints' speed limits that it keeps, with those of position; default: it ignores both.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -117,7 +118,7 @@ class ControllerTable(KindTable):
         "follow_body": set(),
         "walk": set(),
         "balance": set(),
-        "classic": {"method", "com", "base_schedule", "momentum", "lean", "speed_share"},
+        "classic": {"method", "com", "base_schedule", "momentum", "rolling", "lean", "speed_share"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
         "mpc": set(),
@@ -159,5 +160,6 @@ class ControllerTable(KindTable):
     com: Pair | None = None
     base_schedule: list[Vector] | None = None
     momentum: NotNegative | None = None
+    rolling: NotNegative | None = None
     lean: Vector | None = None
     speed_share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
