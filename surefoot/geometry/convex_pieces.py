@@ -169,7 +169,7 @@ def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, ND
 
 
 def _coarser(points: Array, corners: NDArray[np.int64]) -> Iterator[tuple[Array, NDArray[np.int64]]]:
-    """Ever coarser meshes down to `_MOST_TRIANGLES`, until one has hardly fewer triangles than that before."""
+    """Ever coarser meshes down to `_MOST_TRIANGLES`, until a step saves few triangles."""
     import fast_simplification
 
     while (count := len(corners)) > _MOST_TRIANGLES:
