@@ -8,6 +8,7 @@ import importlib.metadata
 import io
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ _MOST_VERTICES = 100  # of a piece
 _MOST_TRIANGLES = 3000  # of what CoACD cuts; larger meshes are decimated first
 _COARSE = 50_000  # triangles from which on a mesh is decimated by halves
 _CARE = 3  # of the decimation: steeper thresholds lose ten times as much
+_HUGE = 400_000  # triangles from which on vertices are drawn into cells first
+_MISSED_TARGET = 1.5  # a step that leaves more triangles than this times what it aimed at is the last one
 _STALLED = 0.9  # a step that leaves more triangles than this share is the last one
-_SPECK, _CELL = 1e-4, 1e-3  # shortest edge of a tiny triangle, and the cell into which such ones are drawn, for size 1
+_SPECK, _CELL = 1e-4, 1e-3  # shortest edge of a tiny triangle, and the cell into which vertices are drawn, for size 1
 _LOST = 0.005  # how far a decimated mesh may be from the mesh, as a share of its size
 _THICK = 1.0 / 60.0  # the same if it is not closed
 _SHRINK = 1e-4  # by which a piece may be made smaller so that it stays within the hull
@@ -144,16 +147,31 @@ def _outermost(vertices: Array) -> Array:
 def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
     """The fewest triangles, of meshes that are ever coarser, within `_LOST` of the mesh at sampled vertices.
 
-    A mesh that is not closed may lose as much as CoACD, which makes it thicker to close it.
+    A mesh that is not closed may lose as much as CoACD, which makes it thicker to close it. Flat faces of many small
+    triangles can stop the decimation; it then begins again with the vertices drawn together in a grid.
     """
+    size, count = float(np.ptp(vertices, axis=0).max()), len(triangles)
+    sample = vertices[:: max(1, len(vertices) // _SAMPLES)]
+    lost = size * (_LOST if _is_closed(triangles, len(vertices)) else _THICK)
+    best = (vertices, triangles)
+    for cell in (
+        _CELL if count > _COARSE and (count > _HUGE or _has_specks(vertices / size, triangles)) else 0.0,
+        _LOST,
+    ):
+        if len(best[1]) <= 2 * _MOST_TRIANGLES:
+            break
+        points, corners = _clustered(vertices / size, triangles, cell) if cell else (vertices / size, triangles)
+        meshes = [(size * x, found) for x, found in _coarser(points, corners)]
+        while meshes and _farthest(sample, *meshes[-1]) > lost:
+            meshes.pop()
+        best = min([best, *meshes[-1:]], key=lambda mesh: len(mesh[1]))
+    return best
+
+
+def _coarser(points: Array, corners: NDArray[np.int64]) -> Iterator[tuple[Array, NDArray[np.int64]]]:
+    """Ever coarser meshes down to `_MOST_TRIANGLES`, until a step saves few triangles."""
     import fast_simplification
 
-    size = float(np.ptp(vertices, axis=0).max())
-    sample = vertices[:: max(1, len(vertices) // _SAMPLES)]
-    meshes = [(vertices, triangles)]
-    points, corners = (
-        _without_specks(vertices / size, triangles) if len(triangles) > _COARSE else (vertices / size, triangles)
-    )
     while (count := len(corners)) > _MOST_TRIANGLES:
         target = max(_MOST_TRIANGLES, count // (2 if count <= _COARSE else 8))
         found = fast_simplification.simplify(
@@ -161,24 +179,22 @@ def _decimated(vertices: Array, triangles: NDArray[np.int64]) -> tuple[Array, ND
         )
         points, corners = np.asarray(found[0], dtype=float), np.asarray(found[1], dtype=np.int64)
         if not 0 < len(corners) < _STALLED * count:
-            break
-        meshes.append((size * points, corners))
-    lost = size * (_LOST if _is_closed(triangles, len(vertices)) else _THICK)
-    while len(meshes) > 1 and _farthest(sample, *meshes[-1]) > lost:
-        meshes.pop()
-    return meshes[-1]
+            return
+        yield points, corners
+        if len(corners) > _MISSED_TARGET * target:
+            return
 
 
-def _without_specks(points: Array, triangles: NDArray[np.int64]) -> tuple[Array, NDArray[np.int64]]:
-    """A mesh of size 1 whose vertices in one cell of a grid are one (Rossignac & Borrel 1993), if it has many specks.
-
-    Around the poles of a tessellated sphere, thousands of triangles are too small to be collapsed one by one.
-    """
+def _has_specks(points: Array, triangles: NDArray[np.int64]) -> bool:
+    """Whether many triangles of a mesh of size 1 are too small to be collapsed one by one, as round a pole."""
     a, b, c = (points[triangles[:, k]] for k in range(3))
     shortest = np.min([np.einsum("ij,ij->i", edge, edge) for edge in (b - a, c - b, a - c)], axis=0)
-    if np.count_nonzero(shortest < _SPECK**2) <= _MOST_TRIANGLES // 20:
-        return points, triangles
-    x, y, z = np.round((points - points.min(axis=0)) / _CELL).astype(np.int64).T
+    return bool(np.count_nonzero(shortest < _SPECK**2) > _MOST_TRIANGLES // 20)
+
+
+def _clustered(points: Array, triangles: NDArray[np.int64], cell: float) -> tuple[Array, NDArray[np.int64]]:
+    """A mesh whose vertices in one cell of a grid are one (Rossignac & Borrel 1993)."""
+    x, y, z = np.round((points - points.min(axis=0)) / cell).astype(np.int64).T
     same = np.unique((x << 40) + (y << 20) + z, return_inverse=True)[1].reshape(-1)
     middles = np.column_stack([np.bincount(same, axis) for axis in points.T]) / np.bincount(same)[:, None]
     i, j, k = same[triangles].T

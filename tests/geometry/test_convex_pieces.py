@@ -8,6 +8,7 @@ import sys
 import coal
 import numpy as np
 import pytest
+import trimesh
 from numpy.testing import assert_allclose
 from scipy.spatial import ConvexHull, Delaunay
 
@@ -174,3 +175,18 @@ def test_tiny_triangles_round_poles_do_not_stop_the_decimation():
     found = cutting._decimated(points.reshape(-1, 3), faces)
     assert len(found[1]) <= 3000
     assert cutting._farthest(points.reshape(-1, 3)[::50], *found) <= 0.005 * 0.6
+
+
+def test_flat_faces_of_many_triangles_do_not_stop_the_decimation():
+    """A bar with teeth, each face a fine grid of coplanar triangles, its parts overlapping."""
+    boxes = [trimesh.creation.box((1.0, 0.2, 0.1))]
+    for k in range(8):
+        boxes.append(trimesh.creation.box((0.05, 0.1, 0.1)).apply_translation((0.11 * k - 0.4, 0.14, 0.0)))
+    solid = trimesh.util.concatenate(boxes)
+    for _ in range(5):
+        solid = solid.subdivide()
+    points, faces = np.asarray(solid.vertices), np.asarray(solid.faces)
+    assert len(faces) > 100_000
+    found = cutting._decimated(points, faces)
+    assert len(found[1]) <= 6000
+    assert cutting._farthest(points[::50], *found) <= 0.005
