@@ -150,8 +150,8 @@ def _ground(table: GroundTable, robot: Robot | None, units: Units, seed: int) ->
                 pose = _near(table.near, robot) @ pose
             motion = None
             if table.motion is not None:
-                keys = units.moved(table.motion.model_dump(exclude_none=True, exclude={"kind"}))
-                motion = _MOTIONS[table.motion.kind](**keys)
+                moves = units.moved(table.motion.model_dump(exclude_none=True, exclude={"kind"}))
+                motion = _MOTIONS[table.motion.kind](**moves)
             return [GroundBox(pose=pose, motion=motion, **given)]
         case "stairs":
             return list(stairs(**given))
