@@ -219,10 +219,12 @@ def test_desktop_and_board_over_udp() -> None:
         receiver.settimeout(0.05)
 
         def serve() -> None:
-            while not over.is_set():
+            while True:
                 try:
                     data, sender = receiver.recvfrom(600)
                 except TimeoutError:
+                    if over.is_set():  # and no packet is left
+                        return
                     continue
                 board.receive(data, time.monotonic())
                 receiver.sendto(encode(board.report(time.monotonic(), np.ones(6), np.zeros((6, 6)), 6.0)), sender)
@@ -231,6 +233,7 @@ def test_desktop_and_board_over_udp() -> None:
         thread.start()
         with RobotLink(f"udp://127.0.0.1:{receiver.getsockname()[1]}", SERVOS) as link:
             report = play(link, lambda t: HOME + 0.1 * t, 0.4)
+        over.set()
         thread.join()
     assert board.accepted == report.sent == 20
     assert report.heard >= 15
