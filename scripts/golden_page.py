@@ -109,9 +109,13 @@ def rows() -> list[Row]:
     return [row for part in parts for row in part()]
 
 
-def golden_page() -> str:
-    """The page."""
-    return HEAD + "\n".join(row.text() for row in rows()) + "\n" + OTHERS
+def golden_page(table: list[Row] | None = None) -> str:
+    """The page.
+
+    Args:
+        table: Its lines, where they are known already.
+    """
+    return HEAD + "\n".join(row.text() for row in table or rows()) + "\n" + OTHERS
 
 
 def _pendulum() -> Iterator[Row]:

@@ -105,8 +105,9 @@ def _parse(command, name: str, words: list[str]) -> None:
 
 def test_pages_made_from_the_code_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
-    texts = importlib.import_module("make_pages").pages()
-    stale = [path.name for path, text in texts.items() if path.read_text(encoding="utf-8") != text]
+    pages = importlib.import_module("make_pages").PAGES.items()
+    made = {path: make() for path, make in pages if path.name != "golden-numbers.md"}  # that has a test of its own
+    stale = [path.name for path, text in made.items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run python scripts/make_pages.py"
 
 
