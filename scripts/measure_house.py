@@ -87,7 +87,8 @@ def serving_one_sibling(modules: dict[str, Module]) -> list[str]:
     """Modules that one other module of their room imports, and nobody else; exports by doors count as use."""
     users: dict[str, list[Module]] = {name: [] for name in modules}
     for module in modules.values():
-        for name in module.imports:
+        exported = {f"{module.name}.{item}" for item in exported_names(module.tree)}  # modules that a door names
+        for name in module.imports | (exported & modules.keys()):
             users[name].append(module)
     return [
         name

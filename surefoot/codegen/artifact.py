@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.metadata
 import json
+import pickle
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from types import BuiltinFunctionType, FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,11 +20,12 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.codegen import cache
 from surefoot.codegen.build import Build
-from surefoot.codegen.identity import identity_of
 from surefoot.codegen.llvm import KernelText, compile_text, kernel_text
 
 Shapes = tuple[tuple[int, ...], ...]
 _INTEGERS, _NUMBERS = np.dtype("<i8"), np.dtype("<f8")
+_KNOWN = ("surefoot", "numpy", "pinocchio", "builtins", "collections", "copyreg", "functools", "operator", "types")
+"""Packages whose functions and classes are told apart by name: our source is part of the key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,3 +207,60 @@ def _compiled(recipe: Recipe, build: Build, symbol: str) -> Artifact:
         scratch=made.scratch,
         code=compile_text(made.text),
     )
+
+
+def identity_of(*parts: Any) -> str | None:
+    """Digest of all that functions and objects depend on beside this package's source; None if it cannot be told.
+
+    It cannot for functions and classes of other packages, whose source may change, nor for handles of native code. What
+    is cached on an object (`cached_property`, attributes of data classes that are not fields) follows from the rest.
+
+    Args:
+        parts: Functions with the values that they have captured, bound methods, robots, arrays, numbers, …
+    """
+    sink = _Sink()
+    try:
+        _Digester(sink, protocol=5).dump(parts)
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):  # what `pickle` raises for such objects
+        return None
+    return sink.sum.hexdigest()
+
+
+class _Sink:
+    """A file that keeps the digest of what is written."""
+
+    def __init__(self) -> None:
+        self.sum = hashlib.sha256()
+
+    def write(self, data: Any) -> None:
+        self.sum.update(data)
+
+
+class _Digester(pickle.Pickler):
+    """Writes objects by their values; never read back."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        """How an object is written: its class, then its values, which may refer back to it."""
+        kind = type(obj)
+        if isinstance(obj, type | FunctionType | BuiltinFunctionType):
+            return self._named(obj)
+        if kind is MappingProxyType:
+            return dict, (dict(obj),)
+        if kind.__module__.split(".")[0] != "surefoot" or isinstance(obj, BaseException):
+            return NotImplemented
+        if is_dataclass(obj):
+            return type, (kind,), [getattr(obj, item.name) for item in fields(obj)]
+        if hasattr(obj, "__dict__") and kind.__reduce_ex__ is object.__reduce_ex__:
+            state = {k: x for k, x in vars(obj).items() if not isinstance(getattr(kind, k, None), cached_property)}
+            return type, (kind,), state
+        return NotImplemented
+
+    def _named(self, obj: Any) -> Any:
+        if str(obj.__module__).split(".")[0] not in _KNOWN:
+            raise pickle.PicklingError(f"the source of {obj!r} is not known")
+        if not isinstance(obj, FunctionType):
+            return NotImplemented
+        code = obj.__code__
+        place = obj.__module__, obj.__qualname__, code.co_firstlineno, code.co_code, code.co_names
+        captured = tuple(cell.cell_contents for cell in obj.__closure__ or ())
+        return tuple, ((*place, captured, obj.__defaults__, obj.__kwdefaults__),)

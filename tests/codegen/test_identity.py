@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.codegen.artifact import make
+from surefoot.codegen.artifact import identity_of, make
 from surefoot.codegen.build import Build
-from surefoot.codegen.identity import identity_of
 from surefoot.control.whole_body.rows import WholeBodyRows, WholeBodySettings
 from surefoot.kinematics import com
 from surefoot.tasks import CenterOfMass

@@ -10,7 +10,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion import GroundBox, GroundPlane, World
 from surefoot.robot import placement
 from surefoot.robot.loading import load
-from surefoot.scenario.build.initial import build_initial
+from surefoot.scenario.build.simulation import build_initial
 from surefoot.scenario.schema import InitialTable
 
 

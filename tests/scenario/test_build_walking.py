@@ -14,7 +14,7 @@ from surefoot.robot.loading import load
 from surefoot.scenario import names, read_scenario, resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.build.events import build_event, repeat_push
-from surefoot.scenario.build.initial import build_initial
+from surefoot.scenario.build.simulation import build_initial
 from surefoot.scenario.build.walking import build_walker, swing_times, walk_duration
 from surefoot.scenario.schema import EventTable, InitialTable, WalkTable
 

@@ -9,7 +9,7 @@ import pytest
 from surefoot.errors import NotSupportedError
 from surefoot.studio.files import report_link
 from surefoot.studio.server.guarded import guarded_server, stop_quietly
-from surefoot.studio.server.pages import report_pages
+from surefoot.studio.server.studio import report_pages
 
 TOKEN, REPORTS = "token", "/report/other-token/"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http
 import secrets
 import tempfile
 import threading
@@ -9,19 +10,25 @@ import webbrowser
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import unquote
 
 import viser
+from websockets.datastructures import Headers
+from websockets.http11 import Response
 
 from surefoot.errors import FileFormatError
 from surefoot.markup import html
-from surefoot.studio.files import RobotStore
+from surefoot.studio.files import RobotStore, report_of
 from surefoot.studio.jobs import JobQueue
-from surefoot.studio.safety import is_local_name
-from surefoot.studio.server.guarded import guarded_server, stop_quietly
-from surefoot.studio.server.pages import report_pages
+from surefoot.studio.safety import OutsideError, is_local_name
+from surefoot.studio.server.guarded import Pages, guarded_server, stop_quietly
 from surefoot.studio.server.tab import Tab
 
 _BLUE = (32, 106, 190)
+_POLICY = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; worker-src blob:"
+)
 
 
 class Studio:
@@ -141,3 +148,38 @@ class Studio:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def report_pages(folder: Path, prefix: str) -> Pages:
+    """Answers for addresses of `report_link`.
+
+    A page may come from anybody, so it runs in a sandbox: it has no origin, cannot talk to the studio, and can load
+    nothing. What it can learn from its own address must not open the studio: the prefix has another token.
+
+    Args:
+        folder: The folder of the studio.
+        prefix: Of the addresses of reports, with a token that nobody can guess.
+    """
+
+    def page(path: str) -> Response | None:
+        if not path.startswith(prefix):
+            return None
+        try:
+            file = report_of(folder, unquote(path.removeprefix(prefix)))
+            content = None if file is None else file.read_bytes()
+        except (OutsideError, OSError):
+            content = None
+        if content is None:
+            return Response(http.HTTPStatus.NOT_FOUND, "Not Found", Headers(**{"Content-Length": "0"}))
+        headers = Headers(
+            **{
+                "Content-Type": "text/html; charset=utf-8",
+                "Content-Length": str(len(content)),
+                "Content-Security-Policy": _POLICY,
+                "X-Content-Type-Options": "nosniff",
+                "Referrer-Policy": "no-referrer",
+            }
+        )
+        return Response(http.HTTPStatus.OK, "OK", headers, content)
+
+    return page
