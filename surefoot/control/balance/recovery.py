@@ -19,7 +19,7 @@ from surefoot.control.legged import leg_reach, turned, world
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import distance_inside
 from surefoot.motion import Channel, Command
-from surefoot.robot import Robot
+from surefoot.robot import Robot, anatomy
 
 __all__ = ["StepRecovery"]
 
@@ -54,12 +54,12 @@ class StepRecovery(BalanceController):
         settings: BalanceSettings | None = None,
         q0: ArrayLike | None = None,
     ) -> None:
-        super().__init__(robot, moves, settings, q0)
-        if len(self.body.feet) != 2:
+        if (count := len(anatomy(robot).feet)) != 2:
             raise NotSupportedError(
-                f"`{robot.name}` has {len(self.body.feet)} feet; this controller steps with two",
+                f"`{robot.name}` has {count} feet; this controller steps with two",
                 next_step="use `balance`, which stands on any number of feet",
             )
+        super().__init__(robot, moves, settings, q0)
         self._standing = self.settings
         self._after_step = replace(self.settings, swing=replace(self.settings.swing, fastest=0.0, margin=_ROOM))
         legs = leg_reach(robot, self.body.anatomy)

@@ -8,7 +8,6 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from xml.sax.saxutils import quoteattr
 
 import numpy as np
 import pinocchio as pin
@@ -123,12 +122,12 @@ def _mass(link: Element) -> float:
 
 def _clean_urdf(document: UrdfDocument) -> str:
     """The URDF reduced to the elements of a model (no shapes, no extensions), and numbers that all readers agree on."""
-    parts = [f"<robot name={quoteattr(document.name)}>"]
+    parts = [f"<robot name={_quoted(document.name)}>"]
     for name, link in document.links.items():
         inertial = link.first("inertial")
-        parts.append(f"<link name={quoteattr(name)}>{_copy(inertial) if inertial else ''}</link>")
+        parts.append(f"<link name={_quoted(name)}>{_copy(inertial) if inertial else ''}</link>")
     for name, joint in document.joints.items():
-        head = f"<joint name={quoteattr(name)} type={quoteattr(joint.attributes['type'])}>"
+        head = f"<joint name={_quoted(name)} type={_quoted(joint.attributes['type'])}>"
         inner = "".join(
             _copy(child)
             for tag in ("origin", "parent", "child", "axis", "limit", "dynamics")
@@ -138,10 +137,20 @@ def _clean_urdf(document: UrdfDocument) -> str:
     return "\n".join([*parts, "</robot>"])
 
 
+_ESCAPES = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+)
+
+
+def _quoted(value: str) -> str:
+    """An attribute's value as `xml.sax.saxutils.quoteattr` has it; that module would import `urllib` and `ssl`."""
+    return f'"{value.translate(_ESCAPES)}"'
+
+
 def _copy(element: Element) -> str:
     is_name = element.tag in ("parent", "child")
     values = {key: value if is_name else _plain(value) for key, value in element.attributes.items()}
-    attributes = "".join(f" {key}={quoteattr(value)}" for key, value in values.items())
+    attributes = "".join(f" {key}={_quoted(value)}" for key, value in values.items())
     return f"<{element.tag}{attributes}>{''.join(_copy(child) for child in element.children)}</{element.tag}>"
 
 

@@ -18,7 +18,7 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.solvers.explain.groups import Group, ScaledRows, scaled_rows
 from surefoot.solvers.explain.interior import solve_elastic
-from surefoot.solvers.explain.model import Model, Status
+from surefoot.solvers.explain.model import INFEASIBLE, OPTIMAL, Model
 from surefoot.solvers.explain.program import Program, Proof, UnsolvedError
 from surefoot.solvers.explain.result import Explanation, Member, Relaxation
 from surefoot.solvers.one_core import on_one_core
@@ -360,9 +360,9 @@ def _solve_elastic(rows: ScaledRows, costs: Array, tolerance: float) -> tuple[Ar
     ends = np.full(len(there), -np.inf), upper[there]
     model = Model(matrix[there], ends, all_costs, low, 0.1 * tolerance)
     for status in model.attempts(*([{"solver": "ipm"}] if sparse.issparse(rows.A) else [])):
-        if status == Status.kInfeasible:
+        if status == INFEASIBLE:
             return None
-        if status == Status.kOptimal:
+        if status == OPTIMAL:
             amounts, multipliers = np.zeros(rows.groups), np.zeros(2 * count)
             amounts[gives] = np.maximum(model.x[n:], 0.0) / unit[gives]
             multipliers[there] = model.multipliers

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import highspy
 import numpy as np
 import scipy.sparse as sparse
-from highspy import HighsModelStatus as Status
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
@@ -90,6 +88,8 @@ def solve_elastic(
 
 def _solve(M: Any, low: Array, high: Array, free: int, costs: Array) -> tuple[Array, Array] | None:
     """Columns and duals of rows of an optimum; the first `free` columns have no bounds, the others are not negative."""
+    import highspy  # slow to import, and seldom needed
+
     lp, highs = highspy.HighsLp(), highspy.Highs()
     for name, value in _OPTIONS.items():
         highs.setOptionValue(name, value)
@@ -101,7 +101,7 @@ def _solve(M: Any, low: Array, high: Array, free: int, costs: Array) -> tuple[Ar
     lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = M.indptr, M.indices, M.data
     highs.passModel(lp)
     highs.run()
-    if highs.getModelStatus() != Status.kOptimal:
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     solution = highs.getSolution()
     return np.array(solution.col_value), np.array(solution.row_dual)

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import highspy
 import numpy as np
-from highspy import HighsModelStatus as Status
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 
 Places = NDArray[np.intp]
+OPTIMAL, INFEASIBLE, UNKNOWN = "kOptimal", "kInfeasible", "kUnknown"
+"""How a search ended, as HiGHS calls it."""
 _OPTIONS: Mapping[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -66,6 +66,8 @@ class Model:
     def __init__(self, rows: Any, ends: tuple[Array, Array], costs: Array, low: Array, accuracy: float) -> None:
         self.rows, self.ends, self.accuracy = rows, ends, max(accuracy, 1.5 * _LEAST_TOLERANCE)
         self._place = np.full(rows.shape[0], -1, dtype=np.int32)
+        import highspy  # slow to import, and seldom needed
+
         self._highs, lp = highspy.Highs(), highspy.HighsLp()
         lp.num_col_, lp.col_cost_, lp.col_lower_, lp.col_upper_ = len(low), costs, low, np.full(len(low), np.inf)
         self._set_options(
@@ -87,7 +89,7 @@ class Model:
         if len(at):
             self._highs.changeRowsBounds(len(at), self._place[at], lower[at], upper[at])
 
-    def attempts(self, *first: Mapping[str, Any]) -> Iterator[Status]:
+    def attempts(self, *first: Mapping[str, Any]) -> Iterator[str]:
         """Solve by one method after the other; an optimum keeps all rows, by their own numbers.
 
         Args:
@@ -98,10 +100,10 @@ class Model:
                 self._highs.clearSolver()
                 self._add(np.flatnonzero(self._place < 0))
             status = self._run(method)
-            while status == Status.kOptimal and (beyond := self._violated()).any():
+            while status == OPTIMAL and (beyond := self._violated()).any():
                 new = np.flatnonzero(beyond & (self._place < 0))
                 if not len(new):
-                    status = Status.kUnknown
+                    status = UNKNOWN
                     break
                 self._add(new)
                 status = self._run(method)
@@ -138,13 +140,13 @@ class Model:
         starts, index = rows.indptr[:-1].astype(np.int32), rows.indices.astype(np.int32)
         self._highs.addRows(len(at), lower[at], upper[at], rows.nnz, starts, index, rows.data)
 
-    def _run(self, method: Mapping[str, Any]) -> Status:
+    def _run(self, method: Mapping[str, Any]) -> str:
         pivots = _MOST_PIVOTS * (self._highs.getNumRow() + self._highs.getNumCol())
         usual = {name: self._highs.getOptionValue(name)[1] for name in method}
         self._set_options({**method, "small_matrix_value": _ROUNDING_OF_RAYS, "simplex_iteration_limit": pivots})
         self._highs.run()
         self._set_options({**usual, "small_matrix_value": _ROUNDING_OF_ENTRIES})
-        return self._highs.getModelStatus()
+        return str(self._highs.getModelStatus().name)
 
     def _set_options(self, options: Mapping[str, Any]) -> None:
         for name, value in options.items():

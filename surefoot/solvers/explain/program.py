@@ -14,13 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sparse
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from surefoot.arrays import Array
 from surefoot.errors import SurefootError
 from surefoot.solvers.explain.groups import ScaledRows
 from surefoot.solvers.explain.interior import is_large, solve_elastic
-from surefoot.solvers.explain.model import Model, Status, outside
+from surefoot.solvers.explain.model import INFEASIBLE, OPTIMAL, Model, outside
 
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
@@ -94,9 +93,9 @@ class Program:
         if (y := self._of_zeros(lower, upper)).any():
             return self.learn(y)
         for status in model.attempts():
-            if status == Status.kOptimal:
+            if status == OPTIMAL:
                 return model.x
-            if status == Status.kInfeasible and self._proves(y := model.ray, lower, upper):
+            if status == INFEASIBLE and self._proves(y := model.ray, lower, upper):
                 return self.learn(y)
         raise UnsolvedError("rounding leaves it open whether groups can hold together")
 
@@ -185,6 +184,8 @@ def _gap(y: Array, lower: Array, upper: Array) -> float:
 
 def _without_rest(rows: Any, y: Array) -> Array:
     """The y nearest to another one with rowsᵀ y = 0: [1 rows; rowsᵀ −tiny] [change; ·] = [0; −rowsᵀ y]."""
+    from scipy.sparse.linalg import splu  # slow to import, and seldom needed
+
     k, n = rows.shape
     system = sparse.block_array([[sparse.eye_array(k), rows], [rows.T, -1e-13 * sparse.eye_array(n)]])
     factor = splu(sparse.csc_array(system))

@@ -10,7 +10,7 @@ from surefoot.scenario import run_scenario
 from surefoot.sim import Push
 
 
-@pytest.mark.parametrize("name", ["small-humanoid", "hexapod"])
+@pytest.mark.parametrize("name", ["small-humanoid", pytest.param("hexapod", marks=pytest.mark.slow)])
 def test_squats_on_two_and_on_six_feet(name):
     robot = sf.load(name)
     control = BalanceController(robot, [Squat(0.01, start=0.0, duration=0.5, ramp=0.25, frequency=0.0)])
