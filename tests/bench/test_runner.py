@@ -130,7 +130,8 @@ def test_distances_of_six_kinds_of_pairs(capsys, tmp_path, monkeypatch):
         assert float(cells[1]) == pytest.approx(1e3 * table_us, rel=1e-2)
         assert float(cells[2]) == pytest.approx(1e3 * ways["distance, tiles"]["p50_us"], rel=1e-2)
         assert float(cells[3]) == pytest.approx(ways["distance, tiles"]["ratio"], rel=1e-2)
-        assert float(cells[-2]) == pytest.approx(ways["nearest, rows"]["ratio"], rel=1e-2)
+        assert float(cells[-4]) == pytest.approx(ways["nearest, rows"]["ratio"], rel=1e-2)
+        assert float(cells[-2]) == pytest.approx(ways["distance, one call"]["ratio"], rel=1e-2)
     for text in ("tiles + points", "rows + points", "smooth", "error (m)", "4 capsules", "postures, tiles"):
         assert text in out
 
