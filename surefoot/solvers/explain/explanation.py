@@ -1,9 +1,4 @@
-"""`explain`: from groups of rows to their conflict.
-
-An irreducible set of groups that cannot hold together: each of its proper subsets can.
-
-How far groups must give way: one alone, or all together at the least cost.
-"""
+"""`explain`: from groups of rows to their conflict, and how far groups must give way, alone or together."""
 
 from __future__ import annotations
 
@@ -69,7 +64,8 @@ def explain(
     owner = np.zeros(len(whole), dtype=np.intp)
     owner[rows.origin] = rows.group
     proof = {ordered[g].name: whole[owner == g] for g in conflict.groups}
-    return Explanation(False, *facts, members, proof, least, cost, place or _place(members))
+    place = place or " and ".join(dict.fromkeys(member.place for member in members if member.place))
+    return Explanation(False, *facts, members, proof, least, cost, place)
 
 
 def _relaxation(groups: Sequence[Group], item: Yielding) -> Relaxation:
@@ -98,17 +94,12 @@ def _facts(
     return dict(zip(names, slack.tolist(), strict=True)), dict(zip(names, allowed.tolist(), strict=True))
 
 
-def _place(members: Sequence[Member]) -> str:
-    """The statements of the members, each once."""
-    return " and ".join(dict.fromkeys(member.place for member in members if member.place))
-
-
 _LIGHT = 1e-3  # share of the largest sum of multipliers below which groups of a large program are omitted together
 _FEW_GROUPS = 64  # that are all tried: the set then depends on nothing but the order of names
 
 
 class Conflict(NamedTuple):
-    """The set, with its proofs.
+    """An irreducible set of groups that cannot hold together, with its proofs: each of its proper subsets can.
 
     Args:
         groups: Numbers of its members.
@@ -159,13 +150,7 @@ def find_conflict(program: Program, proof: Proof, relaxable: Collection[int]) ->
 
 
 class _LargeConflict:
-    """The set of a program whose questions take long: small multipliers go first, negligible ones together.
-
-    Args:
-        program: Judges subsets.
-        proof: That all groups together conflict.
-        relaxable: Numbers of the groups that may give way.
-    """
+    """`find_conflict` of a program whose questions take long: small multipliers go first, negligible ones together."""
 
     def __init__(self, program: Program, proof: Proof, relaxable: Collection[int]) -> None:
         self._program, self._proof, self._relaxable = program, proof, relaxable
@@ -232,13 +217,7 @@ _ENDLESS = 1e8  # a group that has to move its rows by this many times their siz
 
 
 class Yielding(NamedTuple):
-    """How far one group gives way.
-
-    Args:
-        group: Its number.
-        amount: In its unit.
-        side: "+" if upper ends rise, "−" if lower ends fall, "±" for both.
-    """
+    """By what amount [unit] a group gives way, and where: "+" upper ends rise, "−" lower ends fall, "±" both."""
 
     group: int
     amount: float
@@ -262,10 +241,6 @@ def find_least_alone(program: Program, group: int) -> Alone | None:
     and a group without any y has no part in that conflict: it does not help. The largest bound is tried; if groups
     still conflict, the new proof raises it: Newton's method for the least violation as a function of r, which is convex
     and falls to zero. Where rounding leaves it open what holds, the group does not count as one that helps.
-
-    Args:
-        program: Judges the groups; its proofs are used, and new ones are added.
-        group: Its number.
     """
     rows, amounts = program.rows, np.zeros(program.rows.groups)
     if program.is_large:
@@ -319,10 +294,7 @@ def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] 
         min Σ_g cost_g r_g   with   lower − measure r_g ≤ A x ≤ upper + measure r_g,   r ≥ 0        [explain.elastic]
 
     Ends are those that were given; where rigid groups conflict there by less than the tolerance, they are wider by it.
-
-    Args:
-        program: Has the rows.
-        costs: (groups,) of one unit; inf for those that may not give way.
+    Costs (groups,) are inf for those that may not give way.
 
     Raises:
         UnsolvedError: No method of HiGHS solves it.

@@ -91,20 +91,12 @@ class ScaledRows:
     groups: int
 
     def only(self, chosen: NDArray) -> ScaledRows:
-        """The group with some of its rows.
-
-        Args:
-            chosen: Their numbers, or (rows,) whether a row is.
-        """
+        """Some rows: by their numbers, or (rows,) whether a row is one of them."""
         parts = {name: getattr(self, name)[chosen] for name in _BY_ROW}
         return replace(self, **parts)
 
     def with_given_ends(self, tolerance: float) -> ScaledRows:
-        """The rows with the ends that were given; their middle where these cross by less than the tolerance.
-
-        Args:
-            tolerance: By which the ends are wider.
-        """
+        """The rows with ends as given, without the tolerance; their middle where these cross by less than it."""
         lower, upper = self.lower + tolerance, self.upper - tolerance
         crossed = lower > upper
         lower[crossed] = upper[crossed] = 0.5 * (lower[crossed] + upper[crossed])

@@ -31,7 +31,7 @@ _OPTIONS: dict[str, Any] = {
 
 
 class Answer(NamedTuple):
-    """A point x (n,), how far groups give way there (groups,), and multipliers (rows,), positive at upper ends."""
+    """A point (n,), how far groups give way there (groups,), and multipliers (rows,), positive at upper ends."""
 
     x: Array
     amounts: Array
@@ -39,18 +39,14 @@ class Answer(NamedTuple):
 
 
 def is_large(A: Any) -> bool:
-    """Whether rows are for the interior point.
-
-    Args:
-        A: (rows, n).
-    """
+    """Whether rows (rows, n) are for the interior point."""
     return sparse.issparse(A) and A.shape[1] >= _UNKNOWNS
 
 
 def solve_elastic(
     A: Any, ends: tuple[Array, Array], soft: NDArray[np.bool_], moves: Any = None, costs: Array | None = None
 ) -> Answer | None:
-    """The point with the least sum of what rows are violated and of what groups give way.
+    """The point with the least sum of what rows are violated and of what groups give way; None if none is found.
 
     Args:
         A: (rows, n), CSR.
@@ -58,9 +54,6 @@ def solve_elastic(
         soft: (rows,) which may be violated, at a price of 1 each.
         moves: (rows, groups), CSR: how far the ends of a row move for one unit of each group.
         costs: (groups,) of one unit.
-
-    Returns:
-        None if there is no such point, or the search does not end.
     """
     (lower, upper), (count, n) = ends, A.shape
     there = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))

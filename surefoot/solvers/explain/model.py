@@ -42,13 +42,7 @@ _NOTHING = 1e-10  # multipliers below this share of the largest are rounding
 
 
 def outside(values: Array, lower: Array, upper: Array) -> Array:
-    """How far values lie above (+) or below (−) their ends.
-
-    Args:
-        values: (rows,).
-        lower: (rows,).
-        upper: (rows,).
-    """
+    """How far values (rows,) lie above (+) or below (−) their ends (rows,)."""
     return values - np.minimum(np.maximum(values, lower), upper)
 
 
@@ -78,23 +72,14 @@ class Model:
             self._add(np.arange(rows.shape[0]))
 
     def set_ends(self, lower: Array, upper: Array) -> None:
-        """Other ends.
-
-        Args:
-            lower: (rows,).
-            upper: (rows,).
-        """
+        """Give rows other ends (rows,)."""
         at = np.flatnonzero(((lower != self.ends[0]) | (upper != self.ends[1])) & (self._place >= 0))
         self.ends = lower, upper
         if len(at):
             self._highs.changeRowsBounds(len(at), self._place[at], lower[at], upper[at])
 
     def attempts(self, *first: Mapping[str, Any]) -> Iterator[str]:
-        """Solve by one method after the other; an optimum keeps all rows, by their own numbers.
-
-        Args:
-            *first: Options of the first searches, before the usual ones; all but the first begin anew.
-        """
+        """Solve with the options `first`, then by one method after the other, anew; an optimum keeps all rows."""
         for k, method in enumerate((*first, *_METHODS)):
             if k:
                 self._highs.clearSolver()

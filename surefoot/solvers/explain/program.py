@@ -23,14 +23,14 @@ from surefoot.solvers.explain.model import INFEASIBLE, OPTIMAL, Model, outside
 
 _FAR = 1e6  # multipliers prove that no x within this many times the typical size of x will do
 _POLISHES = 6
-_NEXT = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
 
 
 class UnsolvedError(SurefootError):
     """No method of HiGHS comes to an end, or rounding leaves it open what holds."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(what, next_step=_NEXT)
+        remedy = "give numbers of similar size, shorter spans of unstable motions, or a wider tolerance"
+        super().__init__(what, next_step=remedy)
 
 
 class Proof(NamedTuple):
@@ -112,21 +112,11 @@ class Program:
         raise UnsolvedError("rounding leaves it open whether groups can hold together")
 
     def keeps(self, x: Array, lower: Array, upper: Array) -> bool:
-        """Whether a point keeps rows within the tolerance.
-
-        Args:
-            x: (n,).
-            lower: (rows,).
-            upper: (rows,).
-        """
+        """Whether a point x (n,) keeps rows with these ends (rows,) within the tolerance."""
         return bool(np.abs(outside(self._matrix @ x, lower, upper)).max(initial=0.0) <= self.tolerance)
 
     def learn(self, y: Array) -> Proof:
-        """Remember a proof.
-
-        Args:
-            y: (rows,) its multipliers.
-        """
+        """Remember a proof by its multipliers y (rows,)."""
         rows = self.rows
         asked = np.zeros(rows.groups)
         np.add.at(asked, rows.group, np.abs(y) * rows.measure)
@@ -147,9 +137,6 @@ class Program:
         """Multipliers (rows,) of the same groups whose rows add up to nothing to the last digits, if there are some.
 
         Those that polishing would turn round are rounding, and are omitted.
-
-        Args:
-            proof: (rows,) multipliers.
         """
         at, group = np.flatnonzero(proof), self.rows.group
         for _ in range(_POLISHES):
