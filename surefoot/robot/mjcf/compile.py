@@ -138,8 +138,8 @@ _LARGEST = 1e12  # no length, mass or inertia of a robot is larger, in SI units
 _MUST_BE_FINITE = (
     "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos", "jnt_axis", "qpos0",
     "dof_armature", "dof_damping", "dof_frictionloss", "geom_pos", "geom_quat", "geom_friction", "geom_size",
-    "site_pos", "site_quat", "eq_data", "actuator_gear", "actuator_armature", "actuator_damping", "key_qpos",
-    "mesh_vert",
+    "site_pos", "site_quat", "eq_data", "actuator_gear", "actuator_armature", "actuator_damping", "actuator_biasprm",
+    "key_qpos", "mesh_vert",
 )  # fmt: skip
 _MUST_NOT_BE_NEGATIVE = (
     "dof_armature", "dof_damping", "dof_frictionloss", "geom_friction", "actuator_armature", "actuator_damping",

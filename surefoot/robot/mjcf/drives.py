@@ -96,7 +96,7 @@ def _drive(model: mujoco.MjModel, names: Names, joint: int, group: list[int], to
     return Drive(
         names.joints[joint],
         gear_ratio=gears[0],
-        rotor_inertia=armature / gears[0] ** 2,
+        rotor_inertia=armature / (gears[0] * gears[0]),
         dry_friction=float(model.dof_frictionloss[dof]),
         viscous_friction=float(model.dof_damping[dof]) + _reflected(model.actuator_damping, group, gears),
         torque_limit=torque_limit,
@@ -120,4 +120,4 @@ def _gear(model: mujoco.MjModel, i: int) -> float:
 
 def _reflected(values: np.ndarray, group: list[int], gears: list[float]) -> float:
     """Sum of gear² · value over the actuators of a joint."""
-    return float(sum(gear**2 * values[i] for i, gear in zip(group, gears, strict=True)))
+    return sum(gear * gear * float(values[i]) for i, gear in zip(group, gears, strict=True))

@@ -136,3 +136,13 @@ def test_damaged_files_end_in_a_robot_or_a_clear_error(tmp_path):
         assert all(np.isfinite(values).all() for values in numbers)
     assert 0 < read < 60
     assert None not in places
+
+
+@pytest.mark.parametrize("gain", ["kp", "kv"])
+def test_gains_beyond_all_bounds_are_refused(tmp_path, gain):
+    """Reflected through a gear they would be infinite."""
+    path = tmp_path / "m.xml"
+    servo = f'<actuator><position joint="jb" gear="2" {gain}="1e308"/></actuator>'
+    path.write_text(f'<mujoco model="m">{DEFAULTS}<worldbody>{TWO}</worldbody>{servo}</mujoco>')
+    with pytest.raises(ModelError, match="too large"):
+        load(path)
