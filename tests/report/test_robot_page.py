@@ -15,7 +15,7 @@ from surefoot.robot.check import inspect_robot
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return robot_page(inspect_robot("anymal"))
+    return robot_page(inspect_robot("solo12"))
 
 
 def test_it_asks_for_nothing_from_outside(page: str) -> None:
