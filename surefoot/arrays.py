@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 """Double-precision numbers. Arrays that may hold symbols are of the type `surefoot.ops.Array`."""
 
 _FEW = 256  # entries
+_LAST_TIME = 1e12  # [s]; differences and counts of steps stay finite
 _NUMBER = (float, int, np.integer, np.floating)
 
 
@@ -71,6 +72,10 @@ def increasing_times(value: ArrayLike, what: str = "time") -> Array:
     out = finite_array(value, (None,), what)
     if not len(out):
         raise ShapeError(f"{what} is empty", next_step="give at least one sample")
+    if (far := float(np.abs(out).max())) > _LAST_TIME:
+        raise ShapeError(
+            f"{what} is beyond {_LAST_TIME:g} s", evidence={"found": far}, next_step="give times in seconds"
+        )
     wrong = np.flatnonzero(np.diff(out) <= 0.0)
     if len(wrong):
         k = int(wrong[0])
