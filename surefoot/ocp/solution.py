@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import FileFormatError
-from surefoot.files import atomic_write
+from surefoot.files import atomic_write, parse_json
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
+from surefoot.motion.files import read_npz
 from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe_stages
@@ -261,18 +262,16 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
     Raises:
         FileFormatError: It is not such a file.
     """
+    data = read_npz(path)
     try:
-        with np.load(path, allow_pickle=False) as data:
-            heading = json.loads(str(data["heading"]))
-            m = Multipliers(*(np.array(data[name]) for name in ("gaps", "rows", "end_rows", "bounds")))
-            w = np.array(data["w"])
-    except (OSError, ValueError, KeyError) as error:
-        raise FileFormatError(
-            f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}
-        ) from error
-    if heading.get("format") != FORMAT:
-        raise FileFormatError(f"`{path}` has another format", evidence={"format": heading.get("format")})
-    found = StagedSolution(
-        heading["converged"], "solved", w, m, heading["objective"], heading["iterations"], heading["kkt_residual"], ""
-    )
+        heading = parse_json(str(data["heading"]), path)
+        if heading.get("format") != FORMAT:
+            raise FileFormatError("has another format", file=path, evidence={"format": heading.get("format")})
+        w, *rows = (finite_array(data[name], (None,), name) for name in ("w", "gaps", "rows", "end_rows", "bounds"))
+        found = StagedSolution(
+            bool(heading["converged"]), "solved", w, Multipliers(*rows), float(heading["objective"]),
+            int(heading["iterations"]), float(heading["kkt_residual"]), "",
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise FileFormatError("is not a solution of optimal control", file=path, evidence={"reason": error}) from error
     return found, heading

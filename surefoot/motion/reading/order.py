@@ -163,7 +163,7 @@ def _stands(far: Array) -> bool:
 
 def _dense(time: Array, q: Array) -> Array:
     """Samples that are near enough in time to follow feet from one to the next."""
-    count = min(len(q), _MOST, 2 + int((time[-1] - time[0]) / _STEP))
+    count = int(min(len(q), _MOST, 2.0 + (time[-1] - time[0]) / _STEP))
     return np.asarray(q[np.unique(np.linspace(0, len(q) - 1, count).astype(int))])
 
 
