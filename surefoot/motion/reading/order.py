@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.motion.exchange import rotate, rotate_back
+from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
@@ -151,7 +152,7 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
             reason = f"read as {best}, its feet are on the ground; as read, they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     rivals = [meant for meant, far in others.items() if _stands(far)]
-    if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
+    if rivals and (verdict := _by_slides(robot, world, dense(time, q), rivals)) is not None:
         return verdict
     doubt = _doubt(robot, q) if rivals else ""
     return OrderVerdict("", True, "the robot stands on its feet", doubt) if _stands(own) else None
@@ -161,7 +162,7 @@ def _stands(far: Array) -> bool:
     return float(np.quantile(far, _SHARES[0])) <= _STANDS
 
 
-def _dense(time: Array, q: Array) -> Array:
+def dense(time: Array, q: Array) -> Array:
     """Samples that are near enough in time to follow feet from one to the next."""
     count = min(len(q), _MOST, 2 + int((time[-1] - time[0]) / _STEP))
     return np.asarray(q[np.unique(np.linspace(0, len(q) - 1, count).astype(int))])
@@ -169,8 +170,8 @@ def _dense(time: Array, q: Array) -> Array:
 
 def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
     """Of several orders in which the robot stands, the one in which its feet stay where they are."""
-    own = _slide(robot, world, q)
-    others = {meant: _slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    own = foot_slide(robot, world, q)
+    others = {meant: foot_slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
     best = min(others, key=lambda meant: others[meant])
     if any(own > far and others[best] <= share * own for far, share in _STILLER):
         reason = f"read as {best}, its feet stay in place ({others[best]:.2g} m); as read, they slide by {own:.2g} m"
@@ -178,6 +179,37 @@ def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> Order
     if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
         return OrderVerdict("", True, "the feet stay in place")
     return None
+
+
+def stiller_feet(robot: Robot, world: World, readings: Sequence[Trajectory]) -> tuple[int, str] | None:
+    """Of two readings whose feet are not on the ground, that in which they stay in place over a ground of their own.
+
+    Args:
+        robot: The robot.
+        world: Its ground counts.
+        readings: The same motion with the base quaternion in two orders.
+
+    Returns:
+        Which one, and the evidence; None if nothing tells.
+    """
+    if not robot.contacts or not world.ground:
+        return None
+    slides = []
+    for reading in readings:
+        q = dense(reading.time, reading.q)
+        heights = np.min([surface.height for surface in _surfaces(robot, world, q, 0.0)], axis=0)
+        lowest = float(np.nan_to_num(np.quantile(heights, _SHARES[0])))
+        q[:, _base_quaternion(robot).start - 1] -= lowest
+        slides.append(foot_slide(robot, world, q))
+    k = int(np.argmin(slides))
+    if any(slides[1 - k] > far and slides[k] <= share * slides[1 - k] for far, share in _STILLER):
+        return k, f"its feet then stay in place ({slides[k]:.2g} m), and slide by {slides[1 - k]:.2g} m otherwise"
+    return None
+
+
+def heading(robot: Robot, q: Array) -> float:
+    """Cosine of the median angle between the heading of the base and that at home."""
+    return float(np.median(_against_home(robot, q)[1]))
 
 
 def _doubt(robot: Robot, q: Array) -> str:
@@ -217,7 +249,7 @@ def _farness(robot: Robot, world: World, q: Array) -> Array:
     return np.asarray(np.abs(lowest).max(axis=1))
 
 
-def _slide(robot: Robot, world: World, q: Array) -> float:
+def foot_slide(robot: Robot, world: World, q: Array) -> float:
     """How far the foot that slides farthest gets over the ground while it is near it [m].
 
     Ways are summed over all contacts of a foot and their range is taken, so that noise of single samples does not
