@@ -46,7 +46,7 @@ def _norm(case: Case) -> Series:
         slack=slack, scale=0.01, bodies=tuple(case.subtree(tree.joint_names.index(joint)) for joint in lengths),
         texts=tuple(f"the quaternion of `{joint}` has length {{value}}, not 1, at {{time}}" for joint in lengths),
         next_step="normalise quaternions when recording or interpolating them",
-        spike_step="repair or omit the sample at {time}: samples around it have the right length; all of it may be wrong",
+        spike_step="repair or omit the sample at {time}: all of it may be wrong",
     )  # fmt: skip
 
 

@@ -76,14 +76,14 @@ def check_jumps(case: Case, rates: Rates) -> list[Series]:
         Series(
             "joint_jump", unit_at(case, rows, "rad", "m"), case.time, case.velocity_names, value,
             upper=_FASTER * around, slack=np.maximum(least[:, None] - _FASTER * around, 0.0), scale=0.1,
-            bodies=tuple(None if all_of_it else one for all_of_it, one in zip(garbage, case.velocity_bodies, strict=True)),
+            bodies=tuple(None if garbage[k] else one for k, one in enumerate(case.velocity_bodies)),
             width=0.5 * float(np.median(np.diff(case.time))),
             units=units_at(case, rows, "rad", "m"),
             note="against the steps before and after",
             texts=tuple(
                 f"`{name}` jumps by {{value}} and back at {{time}}, faster than it moves before and after"
-                + (f", and so do {count - 1} other entries: the sample seems to be garbage" if all_of_it else "")
-                for name, count, all_of_it in zip(case.velocity_names, most, garbage, strict=True)
+                + (f", and so do {count - 1} other entries: the sample seems to be garbage" if whole else "")
+                for name, count, whole in zip(case.velocity_names, most, garbage, strict=True)
             ),
             next_step="repair or omit this sample of the recording (such as a dropout or a sensor spike)",
         )
