@@ -25,7 +25,7 @@ from surefoot.motion.exchange import (
     to_layout,
 )
 from surefoot.motion.reading.base import BaseFields, base_fields
-from surefoot.motion.reading.joint_order import for_width, inner_joints, joint_orders, order_by_bodies, own_joints
+from surefoot.motion.reading.joint_order import for_width, joint_orders, order_by_bodies, own_joints
 from surefoot.motion.reading.names import (
     ALIASES,
     MISSING_STEP,
@@ -122,7 +122,8 @@ def parts_of_matrix(
     sizes = _sizes(robot, name, joints) or (0, 0)
     position, velocity = VECTOR_KEYS[name]
     data = {position: numbers[:, t : t + sizes[0]]} | ({velocity: numbers[:, t + sizes[0] :]} if w else {})
-    remark = f"no column names: read as {('row numbers, ' if counts_rows else 'time, ') if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
+    first = ("row numbers, " if counts_rows else "time, ") if t else ""
+    remark = f"no column names: read as {first}{position}{f', {velocity}' if w else ''} of layout {name}"
     return MotionParts(
         name, data, _tuple(joints), numbers[:, 0] if t and not counts_rows else None, unsure=layout is None,
         unnamed=() if joints is not None else tuple(own_joints(robot)), remarks=(remark,),
@@ -306,9 +307,8 @@ def _likely_order(robot: Robot, arrays: Arrays, base: BaseFields, key: str, widt
         return own, ""
     rows = np.unique(np.linspace(0, len(values) - 1, _LOOKS).astype(int))
     pose = {key: x[rows] for key, x in base.data.items() if key in ("base_position", "base_orientation")}
-    pose["base_orientation"] = pose["base_orientation"] / np.linalg.norm(
-        pose["base_orientation"], axis=1, keepdims=True
-    )
+    turn = pose["base_orientation"]
+    pose["base_orientation"] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
     orders = {name: for_width(robot, order, width) for name, order in joint_orders(robot).items()}
     readings = {}
     for name, order in orders.items():
