@@ -28,10 +28,11 @@ _SAMPLES = 60  # postures that are looked at
 _LIMITS = 0.2  # [rad] beyond limits, summed over the joints;
 _TILT = np.radians(10.0)  # of the flattest foot;
 _DEEP = 0.05  # [m] below the ground, beyond
-_SUNK = 0.02  # [m];
-_SLIDES = 0.05  # [m] that the worst foot slides in the middle of the motion, for
-_MIDDLE = 3.0  # [s], beyond
-_SLID = 0.05  # [m]: each of these is one point of badness,
+_SUNK = 0.02  # [m]: each of these is one point of badness,
+_SWAPPED = "sides-swapped"
+_STILLER = ((0.1, 0.35), (0.015, 0.1))
+"""[m], share: where a foot slides farther than the first as read, and at most the second share of that with the sides
+exchanged, they are exchanged."""
 _BAD = 1.5  # points that make an order doubtful,
 _BETTER = 0.25  # of them that the right order may have
 _FITS = 0.02  # [m]: mean distance of bodies from links
@@ -57,7 +58,7 @@ def joint_orders(robot: Robot) -> dict[str, list[str]]:
         "robot": own,
         "breadth-first": sorted(own, key=lambda name: depth[name]),
         "alphabetical": sorted(own),
-        "sides-swapped": [other_side[name] for name in own],
+        _SWAPPED: [other_side[name] for name in own],
     }
 
 
@@ -163,20 +164,30 @@ def judge_joint_order(
     if robot.base_joint is None or any(tree.nq_of(robot.joint_index(name)) != 1 for name in orders["robot"]):
         return JointOrder("")
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
-    middle = np.abs(time - 0.5 * (time[0] + time[-1])) <= 0.5 * _MIDDLE
-    steps = dense(time[middle], q[middle]) if middle.any() else q[:0]
-    signs = {"robot": _Signs.of(robot, world, some, steps)}
+    signs = {"robot": _Signs.of(robot, world, some)}
     if signs["robot"].bad < _BAD:
-        return JointOrder("")
+        return _by_slides(robot, world, dense(time, q), orders)
     others = {name: order for name, order in orders.items() if order != orders["robot"]}
-    signs |= {
-        name: _Signs.of(robot, world, reordered(robot, some, order), reordered(robot, steps, order))
-        for name, order in others.items()
-    }
+    signs |= {name: _Signs.of(robot, world, reordered(robot, some, order)) for name, order in others.items()}
     best = min(signs, key=lambda name: signs[name].bad)
     if best == "robot" or signs[best].bad > _BETTER * signs["robot"].bad:
         return JointOrder("")
     return JointOrder(best, f"{signs['robot']}; in {best} order, {signs[best]}")
+
+
+def _by_slides(robot: Robot, world: World, q: Array, orders: Mapping[str, Sequence[str]]) -> JointOrder:
+    """Whether feet that slide stay in place with the sides exchanged, which limits do not show."""
+    if not robot.contacts or not world.ground or orders[_SWAPPED] == orders["robot"]:
+        return JointOrder("")
+    slide = foot_slide(robot, world, q)
+    if slide < min(far for far, _ in _STILLER):
+        return JointOrder("")
+    there = reordered(robot, q, orders[_SWAPPED])
+    other = foot_slide(robot, world, there)
+    stiller = any(slide > far and other <= share * slide for far, share in _STILLER)
+    if not stiller or _Signs.of(robot, world, there).bad >= _BAD:
+        return JointOrder("")
+    return JointOrder(_SWAPPED, f"feet slide by {100.0 * slide:.0f} cm; in {_SWAPPED} order, by {100.0 * other:.0f} cm")
 
 
 @dataclass(frozen=True)
@@ -187,43 +198,37 @@ class _Signs:
         excess: How far joints are beyond their limits, in sum [rad], [m].
         tilt: Of the flattest sole, in the median [rad].
         depth: Of the lowest corner below the ground, in the median [m].
-        slide: Of the worst foot over the ground [m].
     """
 
     excess: float
     tilt: float
     depth: float
-    slide: float
 
     @classmethod
-    def of(cls, robot: Robot, world: World, q: Array, steps: Array) -> _Signs:
-        """Of postures here and there, and of samples one after the other."""
+    def of(cls, robot: Robot, world: World, q: Array) -> _Signs:
         at = [int(robot.tree.q_index[robot.joint_index(name)]) for name in own_joints(robot)]
         lower, upper = robot.limits.lower[at], robot.limits.upper[at]
         beyond = np.maximum(np.maximum(q[:, at] - upper, lower - q[:, at]), 0.0)
         excess = float(np.mean(np.sum(np.where(np.isfinite(beyond), beyond, 0.0), axis=1)))
         flat = [surface for surface in robot.contacts.values() if len(surface.corners) > 2]
-        slide = foot_slide(robot, world, steps) if robot.contacts and world.ground and len(steps) else 0.0
         if not flat or not world.ground:
-            return cls(excess, 0.0, 0.0, slide)
+            return cls(excess, 0.0, 0.0)
         links = link_placements(robot, q, [surface.frame for surface in flat])
         placed = [links[:, k] @ surface.placement for k, surface in enumerate(flat)]
         tilt = np.min([np.arccos(np.clip(T[:, 2, 2], -1.0, 1.0)) for T in placed], axis=0)
         heights = [surface_motion(world, surface, T, 0.0).height for surface, T in zip(flat, placed, strict=True)]
         lowest = np.nan_to_num(np.min(heights, axis=0), nan=0.0)
-        return cls(excess, float(np.median(tilt)), float(max(-np.median(lowest), 0.0)), slide)
+        return cls(excess, float(np.median(tilt)), float(max(-np.median(lowest), 0.0)))
 
     @property
     def bad(self) -> float:
         """All signs in one number."""
-        on_ground = max(self.depth - _SUNK, 0.0) / _DEEP + max(self.slide - _SLID, 0.0) / _SLIDES
-        return self.excess / _LIMITS + self.tilt / _TILT + on_ground
+        return self.excess / _LIMITS + self.tilt / _TILT + max(self.depth - _SUNK, 0.0) / _DEEP
 
     def __str__(self) -> str:
         return (
             f"joints are {self.excess:.2g} rad beyond their limits in sum, the flattest foot is tilted by"
-            f" {np.degrees(self.tilt):.0f}° and {100.0 * self.depth:.1f} cm below the ground,"
-            f" and feet slide by {100.0 * self.slide:.0f} cm"
+            f" {np.degrees(self.tilt):.0f}° and {100.0 * self.depth:.1f} cm below the ground"
         )
 
 

@@ -31,7 +31,15 @@ from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
 from surefoot.motion.reading.joint_order import joint_orders, judge_joint_order, named_order, own_joints, reordered
 from surefoot.motion.reading.names import find_key, some_names
-from surefoot.motion.reading.order import OrderVerdict, heading, in_body_axes, judge_order, stiller_feet, turning
+from surefoot.motion.reading.order import (
+    OrderVerdict,
+    heading,
+    in_body_axes,
+    judge_order,
+    lowest_on_ground,
+    stiller_feet,
+    turning,
+)
 from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
@@ -323,8 +331,11 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     k = int(np.argmin(tilts))
     if tilts[k] < _UPRIGHT and tilts[1 - k] > tilts[k] + _CLEARLY:
         return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
-    if (found := stiller_feet(robot, World(), readings)) is not None:
-        return found
+    told = lowest_on_ground(robot, World(), readings)
+    if told is None and max(tilts) < _UPRIGHT:
+        told = stiller_feet(robot, World(), readings)
+    if told is not None:
+        return told
     ahead = [heading(robot, reading.q) for reading in readings]
     k = int(np.argmax(ahead))
     if tilts[k] < _UPRIGHT and ahead[k] > _AHEAD and ahead[1 - k] < -_AHEAD:
