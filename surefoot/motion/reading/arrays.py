@@ -162,7 +162,8 @@ def _distinct(
         same_place = any(other != "drake" and name != "drake" and other_t == t for other, other_t, _ in kept)
         if off[name, t, w] < most and not same_place:
             kept.append((name, t, w))
-    return kept or readings
+    rises = bool(np.all(np.diff(numbers[:, 0]) > 0.0))
+    return kept or [reading for reading in readings if rises or not reading[1]]
 
 
 def _unclear_width(robot: Robot, width: int, joints: Sequence[str] | None) -> FileFormatError:

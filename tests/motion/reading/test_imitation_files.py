@@ -236,6 +236,12 @@ def test_the_quaternion_of_a_robot_that_lies_is_told_by_its_lowest_point(tmp_pat
     _same(found, wanted, 1e-5)
 
 
+def test_rows_of_another_robot_are_not_read_as_times(tmp_path: Path) -> None:
+    file = write_lafan(tmp_path / "walk.csv", walk("g1"))
+    with pytest.raises(FileFormatError, match="36 columns without names"):
+        read_motion(file, loaded("g1").lock({"waist_yaw_joint": 0.0}))
+
+
 def test_rows_may_be_counted_without_a_header(tmp_path: Path) -> None:
     motion = walk("g1")
     rows = [line.split(",") for line in write_lafan(tmp_path / "walk.csv", motion).read_text().splitlines()]
