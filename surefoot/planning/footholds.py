@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.motion.world import contact_planes, is_exposed, touchable_surfaces
 
 _RING = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)], axis=1)
 _LEVEL = 1e-6  # of the cosine of the slope under a flat foot
+_MOST = 500_000  # points of a grid
 _UNEVEN = 0.003  # ground round a foothold may differ from its plane by this [m]
 
 
@@ -140,9 +142,17 @@ def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Arr
         corners: (2, 2) least and largest x and y [m].
         pitch: Distance of the points [m].
         rng: Random numbers.
+
+    Raises:
+        NotSupportedError: There would be too many points.
     """
     low, high = np.asarray(corners, dtype=float)
     middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
+    if (2.0 * radius / pitch) ** 2 > _MOST:
+        raise NotSupportedError(
+            f"more than {_MOST:,} footholds: {pitch:.3g} m apart on {high[0] - low[0]:.3g} × {high[1] - low[1]:.3g} m",
+            next_step="plan to a goal that is nearer, and from there on, or take a larger `pitch`",
+        )
     steps = np.arange(-radius, radius + pitch, pitch)
     turn, shift = rng.uniform(0.0, 0.5 * np.pi), rng.uniform(-0.5, 0.5, size=2) * pitch
     x, y = np.meshgrid(steps, steps)

@@ -208,6 +208,15 @@ class StanceGraph:
                 bases = bases[self.mode(stance, move.leg).check(self.states(stance, bases)).valid]
         return bases[np.argsort(self._strain(move.before, bases), kind="stable")][:4]
 
+    def posed(self, stance: Key, rng: np.random.Generator) -> bool:
+        """Whether some base pose was found in which all feet of a stance stand.
+
+        Args:
+            stance: The stance.
+            rng: Random numbers.
+        """
+        return len(self._sample_bases(stance, stance, None, rng)) > 0
+
     def _sample_bases(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> Array:
         """Base poses in which all feet of a stance stand; where few do, more are looked for nearer to the best fit."""
         out, spread = self._spread_bases(stance, goal, 1.0, rng), 1.0
