@@ -147,11 +147,15 @@ class StanceGraph:
         return out
 
     def unlikeness(self, stance: Key) -> float:
-        """How far feet are from their places at home, on average, with the base where it fits best [m]."""
+        """How far feet are from their places at home, with the base where it fits best: half average, half worst [m].
+
+        The average alone lets one foot of a quadruped fall behind until nothing can lift it.
+        """
         base, feet = self.fitted_base(stance), self.centres[self._feet, np.array(stance)[self._feet]]
         c, s = np.cos(base[5]), np.sin(base[5])
         nominal = self._home_feet[self._feet, :2] @ np.array([[c, s], [-s, c]]) + base[:2]
-        return float(np.linalg.norm(feet[:, :2] - nominal, axis=1).mean())
+        off = np.linalg.norm(feet[:, :2] - nominal, axis=1)
+        return float(0.5 * (off.mean() + off.max()))
 
     # -- moves ----------------------------------------------------------------------------------------------------
 

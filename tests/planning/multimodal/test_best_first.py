@@ -40,6 +40,16 @@ def test_a_step_is_climbed() -> None:
     assert (plan.graph.feet(plan.goal)[:, 2] > 0.05).any()
 
 
+@pytest.mark.slow
+def test_no_foot_of_a_quadruped_is_left_behind_on_a_step() -> None:
+    robot = sf.load("a1", base="floating")
+    step = World(ground=(GroundPlane(), GroundBox((4.0, 6.0, 0.048), placement((2.306, 0.0, 0.024)))))
+    plan = StancePlanner(robot, step).plan(np.array(robot.home), (1.0, 0.0, 0.0), seed=3, limits=Limits(stances=100))
+    assert plan.solved, plan.reason
+    assert audit_plan(plan).passed
+    assert (plan.graph.feet(plan.goal)[:, 2] > 0.04).all()
+
+
 def test_requests_that_make_no_sense_are_refused_and_named() -> None:
     robot = sf.load("hexapod")
     planner, q = StancePlanner(robot, World()), np.array(robot.home)
