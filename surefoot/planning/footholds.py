@@ -14,7 +14,7 @@ from surefoot.motion.world import contact_planes, is_exposed, touchable_surfaces
 
 _RING = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)], axis=1)
 _LEVEL = 1e-6  # of the cosine of the slope under a flat foot
-_MOST_PLACES = 1_000_000  # before those that no foot can use are omitted
+_MOST_PLACES = 500_000  # before those that no foot can use are omitted
 _UNEVEN = 0.003  # ground round a foothold may differ from its plane by this [m]
 
 
@@ -141,7 +141,7 @@ def _require_few(count: float) -> None:
         raise NotSupportedError(
             f"the planner would have to look at {count:.2g} footholds",
             evidence={"most": _MOST_PLACES},
-            next_step="give a nearer goal or smaller surfaces",
+            next_step="give a nearer goal, a larger `pitch` or smaller surfaces",
         )
 
 
@@ -152,6 +152,9 @@ def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Arr
         corners: (2, 2) least and largest x and y [m].
         pitch: Distance of the points [m].
         rng: Random numbers.
+
+    Raises:
+        NotSupportedError: There would be too many points.
     """
     low, high = np.asarray(corners, dtype=float)
     middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
