@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.form import Form, Slopes
+from surefoot.solvers.staged.riccati.layout import Layout
+from surefoot.solvers.staged.riccati.sweep import Quadratic, Sweep
 
 PRICE = 1000.0
 """ρ of the elastic program."""
@@ -119,6 +121,13 @@ class Barrier:
         one_sided = np.isfinite(lower).astype(float) - np.isfinite(upper).astype(float)
         self.damping = _DAMPING * one_sided
         self.n = form.sizes.variables
+        self._memory: Layout | None = None
+
+    def sweep(self, slopes: Slopes, quadratic: Quadratic) -> Sweep:
+        """Factor a Newton system; the factors of the last one are overwritten."""
+        found = Sweep(self.form, slopes, quadratic, self._memory)
+        self._memory = found.memory
+        return found
 
     def at(self, v: Array) -> Here:
         """Evaluate cost and residuals."""
