@@ -158,7 +158,7 @@ class Barrier:
         own = np.where(self.form.frozen, 0.0, e.pull * e.weight**2 * (v[: self.n] - e.centre))
         return np.concatenate([own, self.price])
 
-    def hessian(self, iterate: Iterate) -> tuple[list[Array], Array, Array]:
+    def hessian(self, iterate: Iterate) -> tuple[Array, Array, Array]:
         """Blocks of the Lagrangian's second derivatives, those of end rows, and a diagonal."""
         cost = 1.0 if self.elastic is None else 0.0
         blocks, ends = self.form.hessian(iterate.v[: self.n], cost, iterate.gaps, iterate.rows)

@@ -188,7 +188,8 @@ def add_after(
     for t in range(nv):
         for j in range(n):
             value = X[t * n + j]
-            if not (value == 0.0):
+            zero = value == 0.0  # NaN is not
+            if not zero:
                 for i in range(nv):
                     W[j * nv + i] += value * V[v_at + t * nv + i]
     for t in range(nv):
@@ -197,7 +198,8 @@ def add_after(
     for t in range(nv):
         for c in range(n):
             value = X[t * n + c]
-            if not (value == 0.0):
+            zero = value == 0.0  # NaN is not
+            if not zero:
                 for d in range(c, n):
                     A[c * n + d] += value * Y[t * n + d]
 
@@ -316,7 +318,7 @@ def factor(
 
 
 def forward(R: Floats, at: int, n: int, pivots: int, g: Floats, a: Floats, a_at: int) -> None:
-    """a ← R⁻ᵀ g for the rows of R; g less what they take of it."""
+    """Forward substitution: a ← R⁻ᵀ g for the rows of R; g less what they take of it."""
     for i in range(pivots):
         row = at + i * n
         value = g[i] / R[row + i]
@@ -443,7 +445,7 @@ def walk(
 
 
 def multiply(values: Floats, columns: Ints, ends: Ints, variables: Ints, count: int, w: Floats, out: Floats) -> None:
-    """out ← Jacobian times w."""
+    """Set out to Jacobian times w."""
     for i in range(count):
         total = 0.0
         for e in range(ends[i], ends[i + 1]):
@@ -452,16 +454,17 @@ def multiply(values: Floats, columns: Ints, ends: Ints, variables: Ints, count: 
 
 
 def transpose(values: Floats, columns: Ints, ends: Ints, variables: Ints, count: int, y: Floats, out: Floats) -> None:
-    """out += transposed Jacobian times y."""
+    """Add to out the transposed Jacobian times y."""
     for i in range(count):
         factor = y[i]
-        if not (factor == 0.0):
+        zero = factor == 0.0  # NaN is not
+        if not zero:
             for e in range(ends[i], ends[i + 1]):
                 out[variables[columns[e]]] += factor * values[e]
 
 
 def bend(sizes: Ints, stages: int, H: Floats, shared: int, w: Floats, z: Floats, out: Floats) -> None:
-    """out += Hessian blocks times w."""
+    """Add to out Hessian blocks times w."""
     for k in range(stages):
         s = k * 16
         own = sizes[s] + sizes[s + 1]
@@ -480,30 +483,8 @@ def bend(sizes: Ints, stages: int, H: Floats, shared: int, w: Floats, z: Floats,
                 out[shared + i - own] += total
 
 
-def compress(
-    dense: Floats, starts: Ints, widths: Ints, tables: Ints, count: int, scale: Floats, variables: Ints, still: Ints,
-    values: Floats, columns: Ints, ends: Ints
-) -> None:  # fmt: skip
-    """Nonzero entries of rows; a row that starts nowhere (−1) is the variable at `tables`."""
-    e = 0
-    for i in range(count):
-        ends[i] = e
-        if starts[i] < 0:
-            values[e] = scale[i]
-            columns[e] = tables[i]
-            e += 1
-        for j in range(widths[i]):
-            value = dense[starts[i] + j]
-            if not (value == 0.0):
-                if still[variables[tables[i] + j]] == 0:
-                    values[e] = scale[i] * value
-                    columns[e] = tables[i] + j
-                    e += 1
-    ends[count] = e
-
-
 _COMMON = [add_products, eliminate, put_hessian, put_rows, put_hard, weigh, add_after, add_ends, take, soften]
 SWEEP = NativeCode(
-    [*_COMMON, factor, forward, backward, walk, multiply, transpose, bend, compress],
-    entries=["factor", "backward", "walk", "multiply", "transpose", "bend", "compress"],
+    [*_COMMON, factor, forward, backward, walk, multiply, transpose, bend],
+    entries=["factor", "backward", "walk", "multiply", "transpose", "bend"],
 )

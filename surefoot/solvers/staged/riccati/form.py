@@ -1,7 +1,8 @@
 """The staged program as the interior point sees it: scaled, with equations and inequalities told apart.
 
 All rows are one vector c(w): stage by stage its own rows and states that are fixed after stage 0, then end rows; rows
-without bounds are dropped. Fixed states count as equations because the gap before them needs their multiplier; other fixed variables are frozen.
+without bounds are dropped. Fixed states count as equations because the gap before them needs their multiplier; other
+fixed variables are frozen.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.certificate import transposed_product
-from surefoot.solvers.staged.problem import Derivatives, StagedProblem
+from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.riccati.elimination import SWEEP
 from surefoot.solvers.staged.solution import Multipliers
 from surefoot.solvers.staged.watch import TimedFunctions
@@ -37,16 +38,12 @@ class Slopes:
 
     Attributes:
         gradient: of the cost.
-        values: nonzero entries of ∂(F, c)/∂(x_k, u_k, p), gaps first, then rows.
-        columns: their places in `Form.variables`.
-        starts: where the entries of each gap and row begin, and the number of all.
+        values: entries of ∂(F, c)/∂(x_k, u_k, p), gaps first, then rows, as `Form.starts` and `Form.columns` say.
         ends: end rows over (x_0, x_N, p), dense.
     """
 
     gradient: Array
     values: Array
-    columns: NDArray[np.int64]
-    starts: NDArray[np.int64]
     ends: Array
 
 
@@ -79,6 +76,7 @@ class Form:
         self._place_variables()
         self._place_rows()
         self.cost_scale, self.row_scale = 1.0, np.ones(len(self.kept))
+        self._entry_scale = np.ones(len(self.columns))
         if w is not None:
             self._measure(w)
         self.row_lower, self.row_upper = lower[self.kept] * self.row_scale, upper[self.kept] * self.row_scale
@@ -106,37 +104,44 @@ class Form:
         return np.concatenate([own, states, np.full(s.end_rows, s.stages)]).astype(np.intp)
 
     def _place_rows(self) -> None:
-        """Where the dense rows of gaps and kept rows begin, all blocks one after the other, and their columns."""
-        s, count, states = self.sizes, int(self.sizes.row_starts[-1]), len(self.fixed_states)
+        """Entries of gaps and kept rows: where they are in the flat derivatives, and their columns."""
+        s, count, entries = self.sizes, int(self.sizes.row_starts[-1]), self._functions.entries
         blocks = [*(s.block(k) for k in range(s.stages)), s.end_block]
         self.variables = np.concatenate(blocks).astype(np.int64)
-        widths = np.array([len(block) for block in blocks])
-        self.tables = np.concatenate([[0], np.cumsum(widths)])  # where each stage, and end rows, begin in `variables`
-        of_rows = self._stages_of_rows()
+        self.tables = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])  # where they begin
+        of_rows, states, width = self._stages_of_rows(), len(self.fixed_states), len(s.end_block)
         stages = np.concatenate([np.repeat(np.arange(s.stages - 1), s.states[1:]), of_rows]).astype(np.intp)
-        alone = slice(s.gaps + count, s.gaps + count + states)  # a fixed state is a row with a single entry
-        lengths, tables = widths[stages], self.tables[stages]
-        lengths[alone] = 0
+        alone = self.fixed_states - s.starts[of_rows[count : count + states]]  # columns of the only entries
+        positions = np.concatenate([entries.positions, np.full(states + s.end_rows * width, -1)])
+        columns = np.concatenate([entries.columns, alone, np.tile(np.arange(width), s.end_rows)])
+        lengths = np.concatenate([np.diff(entries.starts), np.ones(states, int), np.full(s.end_rows, width)])
+        columns = columns + np.repeat(self.tables[stages], lengths)
         begins = np.cumsum(lengths) - lengths
-        begins[alone] = -1
-        tables[alone] += self.fixed_states - s.starts[stages[alone]]
-        pick = np.concatenate([np.arange(s.gaps), s.gaps + self.kept])
-        self._dense = [np.ascontiguousarray(part[pick], dtype=np.int64) for part in (begins, lengths, tables)]
-        self._entries = int(self._dense[1].sum()) + states
+        kept = np.concatenate([np.arange(s.gaps), s.gaps + self.kept])
+        lengths = lengths[kept]
+        order = np.repeat(begins[kept] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+        moving = self.still[self.variables[columns[order]]] == 0
+        rows = np.repeat(np.arange(len(kept)), lengths)[moving]
+        order = order[moving]
+        self.row_of_entry = rows
+        self.columns, self._positions = (np.ascontiguousarray(x[order], dtype=np.int64) for x in (columns, positions))
+        self.starts = np.searchsorted(rows, np.arange(len(kept) + 1)).astype(np.int64)
         stage = of_rows[self.kept]
         self.end_rows = np.flatnonzero(stage == s.stages)
         self._ends_kept = self.kept[self.end_rows] - count - states
         self.row_starts = np.searchsorted(np.minimum(stage, s.stages - 1), np.arange(s.stages + 1))
+        self._units = np.flatnonzero((self._positions < 0) & (rows < s.gaps + len(self.kept) - len(self.end_rows)))
+        self._tail = len(rows) - len(self.end_rows) * width
+        self._positions[self._positions < 0] = 0
 
     def _measure(self, w: Array) -> None:
         """Choose scales so that no gradient at w exceeds 100."""
-        d = self._functions.derivatives(w)
-        self.cost_scale = min(1.0, _LARGEST_GRADIENT / max(float(np.abs(d.gradient).max(initial=0.0)), 1e-300))
-        slopes = self._slopes(d)
-        largest, starts = np.full(len(self.kept), 1e-300), slopes.starts[self.sizes.gaps :]
-        each = np.repeat(np.arange(len(self.kept)), np.diff(starts))
-        np.maximum.at(largest, each, np.abs(slopes.values[starts[0] :]))
-        self.row_scale = np.minimum(1.0, _LARGEST_GRADIENT / largest)
+        gradient, entries, ends = self._functions.flat_derivatives(w)
+        self.cost_scale = min(1.0, _LARGEST_GRADIENT / max(float(np.abs(gradient).max(initial=0.0)), 1e-300))
+        largest, gaps = np.full(self.sizes.gaps + len(self.kept), 1e-300), self.sizes.gaps
+        np.maximum.at(largest, self.row_of_entry, np.abs(self._gathered(entries, ends)))
+        self.row_scale = np.minimum(1.0, _LARGEST_GRADIENT / largest[gaps:])
+        self._entry_scale = np.concatenate([np.ones(gaps), self.row_scale])[self.row_of_entry]
 
     def point(self, w: Array) -> Point:
         """Values at w."""
@@ -146,33 +151,28 @@ class Form:
 
     def slopes(self, w: Array) -> Slopes:
         """First derivatives at w."""
-        return self._slopes(self._functions.derivatives(w))
+        gradient, entries, ends = self._functions.flat_derivatives(w)
+        values = self._gathered(entries, ends)
+        values *= self._entry_scale
+        gradient = np.where(self.frozen, 0.0, self.cost_scale * gradient)
+        return Slopes(gradient, values, ends[self._ends_kept] * self.row_scale[self.end_rows, None])
 
-    def _slopes(self, d: Derivatives) -> Slopes:
-        dense = np.concatenate([part.ravel() for part in (*d.gaps, *d.rows, d.end_rows)])
-        values, columns = np.empty(self._entries), np.empty(self._entries, dtype=np.int64)
-        scale = np.concatenate([np.ones(self.sizes.gaps), self.row_scale])
-        starts = np.empty(len(scale) + 1, dtype=np.int64)
-        at = [part.ctypes.data for part in self._dense]
-        SWEEP["compress"](
-            dense.ctypes.data, *at, len(scale), scale.ctypes.data, self.variables.ctypes.data, self.still.ctypes.data,
-            values.ctypes.data, columns.ctypes.data, starts.ctypes.data,
-        )  # fmt: skip
-        count = int(starts[-1])
-        ends = d.end_rows[self._ends_kept] * self.row_scale[self.end_rows, None]
-        gradient = np.where(self.frozen, 0.0, self.cost_scale * d.gradient)
-        return Slopes(gradient, values[:count], columns[:count], starts, ends)
+    def _gathered(self, entries: Array, ends: Array) -> Array:
+        values: Array = entries.take(self._positions) if len(entries) else np.zeros(len(self._positions))
+        values[self._units] = 1.0
+        values[self._tail :] = ends[self._ends_kept].ravel()
+        return values
 
-    def hessian(self, w: Array, cost: float, gaps: Array, rows: Array) -> tuple[list[Array], Array]:
+    def hessian(self, w: Array, cost: float, gaps: Array, rows: Array) -> tuple[Array, Array]:
         """Second derivatives of cost·f + gaps·F + rows·c, (x_k, u_k, p) and (x_0, x_N, p); frozen entries are kept."""
         count, states = int(self.sizes.row_starts[-1]), len(self.fixed_states)
         y = np.zeros(count + states + self.sizes.end_rows)
         y[self.kept] = rows * self.row_scale
-        return self._functions.hessian(w, cost * self.cost_scale, gaps, y[:count], y[count + states :])
+        return self._functions.flat_hessian(w, cost * self.cost_scale, gaps, y[:count], y[count + states :])
 
     def product(self, slopes: Slopes, w: Array) -> tuple[Array, Array]:
         """Jacobian times a vector: gaps and rows."""
-        out, count = np.empty(len(slopes.starts) - 1), self.sizes.gaps
+        out, count = np.empty(len(self.starts) - 1), self.sizes.gaps
         SWEEP["multiply"](*self._matrix(slopes), len(out), w.ctypes.data, out.ctypes.data)
         return out[:count] - w[self._after], out[count:]
 
@@ -186,8 +186,7 @@ class Form:
 
     def _matrix(self, slopes: Slopes) -> tuple[int, ...]:
         return (
-            slopes.values.ctypes.data, slopes.columns.ctypes.data, slopes.starts.ctypes.data,
-            self.variables.ctypes.data,
+            slopes.values.ctypes.data, self.columns.ctypes.data, self.starts.ctypes.data, self.variables.ctypes.data,
         )  # fmt: skip
 
     def multipliers(self, w: Array, gaps: Array, rows: Array, bounds: Array) -> Multipliers:

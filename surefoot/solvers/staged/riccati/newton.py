@@ -10,7 +10,7 @@ from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.barrier import Barrier, Iterate
 from surefoot.solvers.staged.riccati.elimination import SWEEP
 from surefoot.solvers.staged.riccati.form import Slopes
-from surefoot.solvers.staged.riccati.sweep import Quadratic, Sweep, WrongInertiaError
+from surefoot.solvers.staged.riccati.sweep import Quadratic, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
@@ -75,8 +75,7 @@ class Newton:
         sigma[barrier.below] += iterate.low / low
         sigma[barrier.above] += iterate.high / high
         self._slope = barrier.slope(slope, iterate.v, mu)
-        blocks, self._ends, diagonal = barrier.hessian(iterate)
-        self._hessian = np.concatenate([block.ravel() for block in blocks])
+        self._hessian, self._ends, diagonal = barrier.hessian(iterate)
         sigma[: barrier.n] += diagonal
         regularization = regularization or Regularization()
         for self.delta in regularization.trials():

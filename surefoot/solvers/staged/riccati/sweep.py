@@ -82,8 +82,8 @@ class Sweep:
         self._close(quadratic)
 
     def _rows(self) -> tuple[int, ...]:
-        s, m = self._slopes, self.memory
-        return *_at(s.values, s.columns, s.starts, m.places), self._sizes.gaps
+        form = self._form
+        return *_at(self._slopes.values, form.columns, form.starts, self.memory.places), self._sizes.gaps
 
     def _factor(self, quadratic: Quadratic) -> None:
         m, form, stages = self.memory, self._form, self._sizes.stages
