@@ -121,7 +121,7 @@ class Barrier:
         one_sided = np.isfinite(lower).astype(float) - np.isfinite(upper).astype(float)
         self.damping = _DAMPING * one_sided
         self.n = form.sizes.variables
-        self._memory: Layout | None = None
+        self._memory = Layout(form, self.hard, np.zeros(0, dtype=np.intp))
 
     def sweep(self, slopes: Slopes, quadratic: Quadratic) -> Sweep:
         """Factor a Newton system; the factors of the last one are overwritten."""

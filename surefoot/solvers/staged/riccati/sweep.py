@@ -60,7 +60,7 @@ class Sweep:
         form: Sizes and places of rows.
         slopes: First derivatives.
         quadratic: Second-order part.
-        memory: An earlier layout, to be used again if it fits; sweeps that share it overwrite each other.
+        memory: A layout, to be used if it fits; sweeps that share it overwrite each other.
 
     Raises:
         WrongInertiaError: The Hessian is not positive definite on the null space of the constraints.
