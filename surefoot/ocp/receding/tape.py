@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,13 +134,14 @@ class Tape:
         gone = {name: _leaves(stages, name) for name in spots}
         for batch, _ in window.transcription.functions.batches:
             structure, references = batch.structure, self.problem.references
-            led = [
-                (structure.data_place(block.name), references[block.name]) for block in structure.blocks if block.data
-            ]
-            led = [(place, given) for place, given in led if callable(given)]
+            led: list[tuple[slice, Callable[[float], Any]]] = []
+            for block in structure.blocks:
+                given = references[block.name] if block.data else None
+                if callable(given):
+                    led.append((structure.data_place(block.name), given))
             for i, k in enumerate(batch.stages.tolist()):
-                for place, given in led:
-                    batch.data[i, place] = given((number + k) * self.step)
+                for place, reference in led:
+                    batch.data[i, place] = reference((number + k) * self.step)
             for j, name in enumerate(structure.contacts):
                 stands = np.flatnonzero(batch.stages < gone.get(name, 0))
                 if len(stands):
