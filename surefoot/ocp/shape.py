@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from surefoot import ops
 from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
+from surefoot.errors import ShapeError, SurefootError
 from surefoot.kinematics import contact_frame, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import TABLES, Formulation
-from surefoot.ocp.node import Node
+from surefoot.ocp.node import AbsentError, Named, Node
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
@@ -62,8 +64,21 @@ class Block:
 
     def values(self, node: Node, data: Array) -> Array:
         """What the function returns, as a vector."""
-        found = self.function(node, data) if self.data else self.function(node)
-        return np.atleast_1d(np.asarray(found)).ravel()
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is reported where it matters: `Solution.trouble`
+                found = self.function(node, data) if self.data else self.function(node)
+        except (AbsentError, SurefootError):
+            raise
+        except Exception as error:
+            raise ShapeError(
+                f"`{self.name}` failed: {type(error).__name__}: {error}",
+                next_step="write it with functions of surefoot.ops, such as ops.sin and ops.where",
+                subject=self.name,
+            ) from error
+        values = np.atleast_1d(np.asarray(found)).ravel()
+        if values.dtype.kind not in "biuf" and not all(isinstance(x, ops.Symbol | Real) for x in values):
+            raise ShapeError(f"`{self.name}` must return numbers, got {found!r}", subject=self.name)
+        return values
 
 
 class Design(NamedTuple):
@@ -193,7 +208,9 @@ class StageShape:
         return self._node(y, np.zeros(self.robot.nv), parameters)
 
     def _node(self, y: Array, dy: Array | None, parameters: Array, **others: Any) -> Node:
-        named = dict(zip(self.parameters, parameters, strict=True))
+        named = Named("parameter", zip(self.parameters, parameters, strict=True))
+        if others.get("contact_wrenches") is not None:
+            others["contact_wrenches"] = Named("contact that holds here", others["contact_wrenches"])
         if self.design is not None:
             tree, forces, _ = self.design
             others |= {"own_tree": None if tree is None else tree(self.robot.tree, named), "own_forces": forces}

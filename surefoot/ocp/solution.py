@@ -22,6 +22,7 @@ from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation, UnsolvedError
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
+from surefoot.words import listed
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -197,12 +198,20 @@ class Solution:
         """Why there is no solution, with the limits that conflict where these are known; None after success."""
         if self.success:
             return None
+        if lost := self._undefined():
+            return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
         text = f"the solver did not converge: {self.staged.message}"
         try:
-            conflict = self.explain() if self.staged.outcome == "infeasible" else None
+            conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
         except UnsolvedError:
             conflict = None
         return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
+
+    def _undefined(self) -> list[str]:
+        """Blocks and phases whose values or derivatives are not finite where the solver ended."""
+        phases, stages = self.problem.phases, self.transcription.stages
+        lost = self.transcription.functions.undefined(self.staged.w)
+        return list(dict.fromkeys(f"{name} @ {phases[stages[k].phase].name}" for name, k in lost))
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
