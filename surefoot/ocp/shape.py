@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from surefoot import ops
 from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
@@ -27,6 +28,7 @@ BAUMGARTE = 10.0
 """How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
 DAMPING = 30.0
 """How fast velocities of contacts vanish where their accelerations are held [1/s]."""
+_NEARBY, _RANK = 0.01, 1e-8  # how far from home [rad] or [m], and below which share of the largest, rows are zero
 SPOT = 18
 """Numbers of a spot among the data: rotation, position, gains."""
 
@@ -164,6 +166,18 @@ class StageShape:
         """Closed chains, couplings and contacts."""
         loops = [contact(self.robot, self.robot.home, name) for name in self.contacts]
         return constraints_of(self.robot, [*self.robot.loops, *self.robot.couplings, *loops])
+
+    @cached_property
+    def independent(self) -> tuple[int, ...]:
+        """Rows of `held` that do not follow from others near home: a planar robot cannot leave its plane anyway."""
+        if not self.held.rows:
+            return ()
+        y = self.chart.coordinates(self.robot.home)
+        q = self.chart.configuration(y + _NEARBY * np.cos(np.arange(len(y)) + 1.0))
+        J = np.asarray(self.held.jacobian(self.robot.tree, q), dtype=float)
+        _, R, order = scipy.linalg.qr(J.T, mode="economic", pivoting=True)
+        size = np.abs(np.diag(R))
+        return tuple(sorted(order[: int((size > _RANK * size[0]).sum())].tolist()))
 
     @property
     def forces(self) -> int:

@@ -200,7 +200,7 @@ class Solution:
             return None
         if lost := self._undefined():
             return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
-        text = f"the solver did not converge: {self.staged.message}"
+        text = f"the solver did not converge: {self.staged.message or self.staged.outcome}"
         try:
             conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
         except UnsolvedError:
@@ -251,8 +251,11 @@ _LAWS = ("motion", "contact", "loops", "momentum", "impact")
 
 
 def _limit_of_row(name: str) -> str:
-    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics"."""
-    return "dynamics" if name.partition("[")[0].partition(" ")[0] in _LAWS else group_of_row(name)
+    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics", cones are one limit."""
+    kind = name.partition("[")[0].partition(" ")[0]
+    if kind in _LAWS:
+        return "dynamics"
+    return f"cones of contacts @ {name.partition(' @ ')[2]}" if kind == "cone" else group_of_row(name)
 
 
 def _unit_of(group: str) -> str:

@@ -170,12 +170,15 @@ class Structure(StageShape):
         )
 
     def _accelerated(self, node: Node, w: Array) -> Any:
-        held = self.held
+        held, kept = self.held, list(self.independent)
         equations = driven_equations(node.tree, held, self.robot.driven, node.q, node.v)
-        equations = equations._replace(h=equations.h - node.passive)
+        equations = equations._replace(h=equations.h - node.passive, J=equations.J[kept], drift=equations.drift[kept])
         if held.rows:
             operator = forward_operator if self.formulation.dynamics == "forward" else inverse_operator
-            return operator(equations, w)
+            found = operator(equations, w)
+            multipliers = ops.zeros(len(held.rows), like=found.multipliers)
+            multipliers[kept] = found.multipliers
+            return found._replace(multipliers=multipliers)
         return _unconstrained(equations, w, self.formulation.dynamics == "idop")
 
     def _shooting(self, x: Array, u: Array, p: Array, d: Array) -> Any:
