@@ -189,6 +189,15 @@ class StageFunctions:
             self._first = True
         return m.jacobians
 
+    def undefined(self, w: Array) -> list[tuple[str, int]]:
+        """Blocks whose values or derivatives are not finite, each with the number of a stage."""
+        found = []
+        for (batch, values), J in zip(self.stage_values(w), self._jacobians(w), strict=True):
+            lost = ~(np.isfinite(values) & np.isfinite(J).all(axis=2))
+            for name, start, size in batch.structure.functions:
+                found += [(name, int(k)) for k in batch.stages[lost[:, start : start + size].any(axis=1)]]
+        return found
+
     def _wide(self, batch: StageBatch, blocks: Array, axes: int = 1) -> Array:
         """Columns (and rows, if 2 axes) over (x, u, p local) as ones over (x, u, p global)."""
         s = batch.structure

@@ -23,6 +23,7 @@ from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation, UnsolvedError
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
+from surefoot.words import listed
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -198,12 +199,20 @@ class Solution:
         """Why there is no solution, with the limits that conflict where these are known; None after success."""
         if self.success:
             return None
-        text = f"the solver did not converge: {self.staged.message}"
+        if lost := self._undefined():
+            return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
+        text = f"the solver did not converge: {self.staged.message or self.staged.outcome}"
         try:
-            conflict = self.explain() if self.staged.outcome == "infeasible" else None
+            conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
         except UnsolvedError:
             conflict = None
         return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
+
+    def _undefined(self) -> list[str]:
+        """Blocks and phases whose values or derivatives are not finite where the solver ended."""
+        phases, stages = self.problem.phases, self.transcription.stages
+        lost = self.transcription.functions.undefined(self.staged.w)
+        return list(dict.fromkeys(f"{name} @ {phases[stages[k].phase].name}" for name, k in lost))
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
@@ -243,8 +252,11 @@ _LAWS = ("motion", "contact", "loops", "momentum", "impact")
 
 
 def _limit_of_row(name: str) -> str:
-    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics"."""
-    return "dynamics" if name.partition("[")[0].partition(" ")[0] in _LAWS else group_of_row(name)
+    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics", cones are one limit."""
+    kind = name.partition("[")[0].partition(" ")[0]
+    if kind in _LAWS:
+        return "dynamics"
+    return f"cones of contacts @ {name.partition(' @ ')[2]}" if kind == "cone" else group_of_row(name)
 
 
 def _unit_of(group: str) -> str:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.ocp.shape import SPOT, spot_data
-from surefoot.ocp.spec import Ends, ProblemSpec
+from surefoot.ocp.spec import ProblemSpec
+from surefoot.ocp.timeline import Ends
 from surefoot.ocp.transcription import Stage, Transcription, stages_of, transcribe_stages
 from surefoot.solvers.staged import StagedProblem
 
