@@ -225,7 +225,7 @@ def test_a_foot_with_little_load_moves_the_estimate_less():
 
 
 def test_a_sole_that_tips_over_its_edge_holds_there_alone():
-    """A rigid robot turns by 6 degrees about the front edges of its soles; with the centre of pressure there, it sees."""
+    """A rigid robot turns about the front edges of its soles; it sees that by the centre of pressure."""
     robot = robot_of("small-humanoid")
     q, edge = np.array(robot.home), max(corners[:, 0].max() for corners in robot.contact_corners(robot.home).values())
     home, load = pin.XYZQUATToSE3(q[:7]), 0.5 * robot.mass * 9.81
