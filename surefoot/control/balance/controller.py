@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.control.balance.body import BalancedBody
-from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
+from surefoot.control.balance.foot_lift import DONE, LOAD, SHIFT, UNLOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
 from surefoot.control.balance.pressing import PressingForces
@@ -285,7 +285,14 @@ class BalanceController:
                 yaw = self.footing.frame[3]
                 pose = self.footing.in_world(lift.pose)
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
-        self.body.share(self.footing.shares(self._zmp, self._carrying()).tolist(), most.tolist())
+        shares = self.footing.shares(self._zmp, self._carrying())
+        for lift in self._lifts.values():
+            if lift.phase == UNLOAD:
+                shares *= 1.0 - lift.load
+                shares[lift.foot] = lift.load
+            elif lift.phase == SHIFT:
+                lift.carried = float(shares[lift.foot])
+        self.body.share(shares.tolist(), most.tolist())
 
     def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
         T = placement_of(self.footing.frame)
