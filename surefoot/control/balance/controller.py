@@ -41,7 +41,8 @@ class BalanceSettings:
 
     Args:
         dcm_gain: How fast errors of the DCM vanish [1/s].
-        ahead: How far the ZMP may be ahead of the DCM, share of the height of the centre of mass.
+        ahead: How far the ZMP may be ahead of the DCM, besides what holds a steady force, share of the height of the
+            centre of mass.
         lead: How far into a push is looked ahead [s].
         lower: How much lower than at the beginning the centre of mass is kept, share of its height: straight legs
             cannot push.
@@ -238,9 +239,9 @@ class BalanceController:
         against = self._pushed.mean / w
         self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
         soon = self._dcm + s.lead * (self._pushed.push - self._pushed.mean)
-        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + against + s.dcm_gain / w * (soon - self._dcm_ref)
+        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + s.dcm_gain / w * (soon - self._dcm_ref)
         far = float(np.hypot(ahead[0], ahead[1]))
-        wanted = soon + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
+        wanted = soon + against + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
         cop = closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
         self._zmp = cop + beyond
