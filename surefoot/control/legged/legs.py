@@ -62,14 +62,16 @@ class LegReach:
     speed: float = np.inf
     aside: float = np.inf
 
-    def swing_time(self, way: float, share: float) -> float:
+    def swing_time(self, way: float, share: float, beside: float | None = None) -> float:
         """Time in which a foot can be swung so far, on a quintic [s].
 
         Args:
             way: [m].
             share: Of the largest acceleration that is used.
+            beside: The way relative to the trunk [m], for the speeds of joints; the same if omitted.
         """
-        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * way / self.speed))
+        beside = way if beside is None else beside
+        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * beside / self.speed))
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
