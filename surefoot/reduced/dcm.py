@@ -59,7 +59,7 @@ class DcmPlan:
         ends = np.array([piece.end for piece in pieces], dtype=float)
         lengths = np.diff(self.starts)[:, None]
         rates = np.divide(ends - begins, lengths, out=np.zeros_like(ends), where=lengths > 0.0)
-        self._times: list[float] = self.starts.tolist()  # a loop asks at every tick: small lists are quicker than arrays
+        self._times: list[float] = self.starts.tolist()  # lists are quicker than small arrays
         self._to, self._rate = ends.tolist(), rates.tolist()
         self._begin = begins[0].tolist()
         self._ends = list(self._to)  # DCM at the end of each piece
