@@ -95,7 +95,9 @@ def _head(robot: Robot, frames: dict[str, Array]) -> str:
     heads = [tree.body_names[k] for k, path in paths.items() if not path & arms]
     heads = [name for name in heads if frames[name][2, 3] > frames[body.torso][2, 3]]
     if not heads:
-        raise NotSupportedError(f"`{robot.name}` has no head to look with", next_step="omit `walk.gaze`")
+        raise NotSupportedError(
+            f"`{robot.name}` has no head to look with", subject=robot.name, kind="robot", next_step="omit `walk.gaze`"
+        )
     return max(heads, key=lambda name: float(frames[name][2, 3]))
 
 
