@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot, sqrt
 
 import numpy as np
 import pinocchio as pin
@@ -79,7 +80,7 @@ class LegReach:
         Args:
             distance: Of the feet [m].
         """
-        usual = float(np.hypot(_USUAL * self.length, self.apart))
+        usual = hypot(_USUAL * self.length, self.apart)
         return self._reached(_MIDDLE * distance, _MIDDLE * usual)
 
     def com_height(self, step: float) -> float:
@@ -88,7 +89,7 @@ class LegReach:
         Args:
             step: Its length [m].
         """
-        trails, usual = (float(np.hypot(_TRAILS * x, 0.5 * self.apart)) for x in (step, _USUAL * self.length))
+        trails, usual = (hypot(_TRAILS * x, 0.5 * self.apart) for x in (step, _USUAL * self.length))
         return min(_LOWER * self.home, self._reached(trails, usual))
 
     def _reached(self, away: float, usual: float) -> float:
@@ -99,7 +100,7 @@ class LegReach:
 
         def height(share: float, away: float) -> float:
             reach = share * self.length
-            return float(self.com_over_hip + self.ankle + np.sqrt(max(reach**2 - away**2, 0.25 * reach**2)))
+            return self.com_over_hip + self.ankle + sqrt(max(reach**2 - away**2, 0.25 * reach**2))
 
         return max(height(_BENT, away), min(height(_BENT, usual), height(_STRAIGHT, away)))
 

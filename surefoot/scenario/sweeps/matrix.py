@@ -48,7 +48,7 @@ class MatrixRow:
 def matrix_jobs(
     scenarios: Sequence[str],
     robots: Sequence[str],
-    seeds: int,
+    seeds: Iterable[int],
     folder: Path,
     overrides: Sequence[str] = (),
     perturbed: bool = False,
@@ -58,7 +58,7 @@ def matrix_jobs(
     Args:
         scenarios: Names or files.
         robots: Names or files.
-        seeds: How many, from 0 on.
+        seeds: Of all randomness.
         folder: Of the matrix.
         overrides: Changes of all scenarios, `dotted.key=value`. Runs are not audited unless these ask for it.
         perturbed: Whether mass, friction and delays differ from what the controller knows; see `perturbed_overrides`.
@@ -71,7 +71,7 @@ def matrix_jobs(
 
     return [
         Job(scenario, robot, seed, folder / _place(scenario, robot, seed), changes(scenario, seed))
-        for seed in range(seeds)
+        for seed in seeds
         for robot in robots
         for scenario in scenarios
     ]
