@@ -248,7 +248,7 @@ def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
     for foot in anatomy.feet:
         if len(foot.sole) < 3:
             raise NotSupportedError(
-                f"the foot `{foot.name}` of `{robot.name}` has no sole: it cannot stand on it while the other one swings",
+                f"the foot `{foot.name}` of `{robot.name}` has no sole to stand on while the other one swings",
                 next_step="give its contact surface a `size` in the side file, or walk with a robot that has soles",
             )
         count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))

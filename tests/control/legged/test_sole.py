@@ -62,7 +62,7 @@ def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
 
 
 def test_point_feet_are_refused():
-    robot = load("solo12")
+    robot = sf.load("solo12")
     with pytest.raises(NotSupportedError, match="has no sole"):
         require_flat_feet(robot, anatomy(robot))
 
