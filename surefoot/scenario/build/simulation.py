@@ -18,7 +18,7 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.controller import build_controller
 from surefoot.scenario.build.events import build_event, repeat_push, without_margin
 from surefoot.scenario.build.hands import hand_of
-from surefoot.scenario.build.initial import build_initial
+from surefoot.scenario.build.initial import build_initial, pressed
 from surefoot.scenario.build.world import build_world, missing_ground
 from surefoot.scenario.motions import plan_footfalls, plan_of, planner_of
 from surefoot.scenario.schema import EventTable, RobotTable, Scenario, SensorsTable, SimulationTable, TouchTable
@@ -53,7 +53,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     with blaming("motion"):
         plan = None if scenario.motion is None else planner_of(scenario.motion.kind)(scenario.motion, robot, world)
     with blaming("initial"):
-        initial = build_initial(scenario.initial, robot, world)
+        initial = pressed(robot, build_initial(scenario.initial, robot, world), world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     if scenario.planner is not None:
         with blaming("planner"):
