@@ -239,16 +239,21 @@ def leg_bodies(robot: Robot, foot: Foot) -> list[int]:
 
 
 def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
-    """Refuse legs that cannot keep their soles flat while the robot shifts its weight.
+    """Refuse feet without soles, and legs that cannot keep them flat while the robot shifts its weight.
 
     Args:
         robot: The robot.
         anatomy: Its feet.
 
     Raises:
-        NotSupportedError: A leg has fewer than six joints and a flat sole.
+        NotSupportedError: A foot is a point, or a leg has fewer than six joints and a flat sole.
     """
     for foot in anatomy.feet:
+        if len(foot.sole) < 3:
+            raise NotSupportedError(
+                f"the foot `{foot.name}` of `{robot.name}` has no sole to stand on while the other one swings",
+                next_step="give its contact surface a `size` in the side file, or walk with a robot that has soles",
+            )
         count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))
         if count < 6 and all(robot.contacts[foot.contacts[0]].tied):
             raise NotSupportedError(
