@@ -47,7 +47,7 @@ Results that are not one number each:
 | 4.7.4 | zero gravity: limbs turn the base, walking drifts | scenarios `zero-g-turn`, `zero-g-walk` |
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: other forces |
-| Figs. 5.26, 5.27 | from three contacts to one by the DCM | not made: our draft falls |
+| Figs. 5.26, 5.27 | from three contacts to one by the DCM | scenario `support-transition`: as far as a sole reaches |
 | 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |
 | Fig. 5.34 | CoP held at the edge of the sole by the ankles alone | not made |
 | Table 5.3 | computing times | `surefoot bench whole_body`; times are of the machine |

@@ -15,6 +15,7 @@ Rooms are imported on first use.
 
 import importlib
 import importlib.util
+import os
 import pkgutil
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,18 @@ _NAMES_OF = {
     "studio": ("show", "view"),
 }
 _ROOM_OF = {name: room for room, names in _NAMES_OF.items() for name in names}
+
+
+def _pin_glfw() -> None:
+    """Name the library of GLFW: its import (by MuJoCo) runs `libglfw.so` and `ctypes.py` of the working folder."""
+    spec = importlib.util.find_spec("glfw")
+    if spec is not None and spec.origin is not None and not os.environ.get("PYGLFW_LIBRARY"):
+        variant = "wayland" if os.environ.get("XDG_SESSION_TYPE") == "wayland" else "x11"
+        own = os.path.join(os.path.dirname(spec.origin), variant, "libglfw.so")
+        os.environ["PYGLFW_LIBRARY"] = own if os.path.isfile(own) else "libglfw.so.3"  # of the system
+
+
+_pin_glfw()
 
 
 def __getattr__(name: str) -> Any:

@@ -22,12 +22,15 @@ __all__ = [
     "only_keys",
     "place_of",
     "placement_matrix",
+    "whole_numbers",
 ]
 
 Array = NDArray[np.float64]
 """Double-precision numbers. Arrays that may hold symbols are of the type `surefoot.ops.Array`."""
 
 _FEW = 256  # entries
+_MOST_WHOLE = 2.0**53
+_LAST_TIME = 1e12  # [s]; differences and counts of steps stay finite
 _NUMBER = (float, int, np.integer, np.floating)
 
 
@@ -66,11 +69,27 @@ def _fits(got: Sequence[int], wanted: Sequence[int | None]) -> bool:
     return len(got) == len(wanted) and all(want in (None, size) for want, size in zip(wanted, got, strict=True))
 
 
+def whole_numbers(value: ArrayLike, shape: Sequence[int | None], what: str) -> NDArray[np.int64]:
+    """Whole numbers; see `finite_array`.
+
+    Raises:
+        ShapeError: As there, or some are not whole or too large to be.
+    """
+    out = finite_array(value, shape, what)
+    if (np.abs(out) > _MOST_WHOLE).any() or (out != np.floor(out)).any():
+        raise ShapeError(f"{what} are not whole numbers")
+    return out.astype(np.int64)
+
+
 def increasing_times(value: ArrayLike, what: str = "time") -> Array:
     """Read-only times (n,) [s], n ≥ 1, each later than the one before."""
     out = finite_array(value, (None,), what)
     if not len(out):
         raise ShapeError(f"{what} is empty", next_step="give at least one sample")
+    if (far := float(np.abs(out).max())) > _LAST_TIME:
+        raise ShapeError(
+            f"{what} is beyond {_LAST_TIME:g} s", evidence={"found": far}, next_step="give times in seconds"
+        )
     wrong = np.flatnonzero(np.diff(out) <= 0.0)
     if len(wrong):
         k = int(wrong[0])

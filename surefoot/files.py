@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from surefoot.errors import FileFormatError
 
-__all__ = ["MAX_DATA_BYTES", "atomic_write", "existing_file", "is_file", "read_bytes", "write_text"]
+__all__ = [
+    "MAX_DATA_BYTES",
+    "atomic_write",
+    "existing_file",
+    "is_file",
+    "parse_json",
+    "read_bytes",
+    "read_json",
+    "write_text",
+]
 
 _MAX_TEXT_BYTES = 16 << 20
 """Largest size of a file that describes something: a robot, a scenario, a model."""
@@ -115,6 +126,30 @@ def read_bytes(path: str | Path, limit: int = _MAX_TEXT_BYTES, advice: str = "")
     except OSError as error:
         raise FileFormatError("the file cannot be read", file=path, evidence={"reason": error.strerror}) from error
     return data
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """The object in a JSON file; raises as `read_bytes` and `parse_json` do."""
+    return parse_json(read_bytes(path), path)
+
+
+def parse_json(text: str | bytes, file: str | Path) -> dict[str, Any]:
+    """The object in a JSON text.
+
+    Args:
+        text: The text.
+        file: The file, for messages.
+
+    Raises:
+        FileFormatError: It is not JSON, is nested too deeply, or is not an object.
+    """
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError("cannot be read as JSON", file=file, evidence={"reader": error}) from error
+    if not isinstance(found, dict):
+        raise FileFormatError("is not a JSON object", file=file)
+    return found
 
 
 def _too_large(path: str | Path, size: int, limit: int) -> FileFormatError:

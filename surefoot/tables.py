@@ -48,7 +48,7 @@ _STRING = re.compile(
 )
 _MOST_PARTS = 32  # of a dotted key: the time and memory to parse them grow with the square
 _ASIDE = re.compile(rf"""#[^\n]*|{_STRING.pattern}|\"{{3}}.*|'{{3}}.*|["'][^\n]*""", re.DOTALL)  # also open strings
-_LONG_KEY = re.compile(rf"(?:[ \t]*+[A-Za-z0-9_-]*+[ \t]*+\.){{{_MOST_PARTS}}}")
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_ \t-])(?:[ \t]*+[A-Za-z0-9_-]*+[ \t]*+\.){{{_MOST_PARTS}}}")
 _BARE = re.compile(r"[^,\]}\n#]+")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SIZES = (1e-12, 1e12)  # of numbers that are not zero

@@ -46,6 +46,8 @@ def test_times_increase() -> None:
     assert caught.value.evidence == {"samples 1 and 2": [0.1, 0.1]}
     with pytest.raises(ShapeError, match="time is empty"):
         increasing_times([])
+    with pytest.raises(ShapeError, match="beyond 1e\\+12 s"):
+        increasing_times([-1e308, 0.0, 1e308])
 
 
 def test_a_placement_is_a_rotation_and_a_position() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -357,3 +359,11 @@ def test_dots_in_values_and_comments_are_not_keys():
 def test_open_quotes_take_no_time():
     with pytest.raises(ScenarioError, match="not TOML"):
         parse_toml('x = "' + '\\"' * 500_000, "f.toml")
+
+
+@pytest.mark.parametrize("text", ["x=1e" + "9" * 300_000, "x=a" + " " * 300_000, " " * 300_000 + "x=1", "a-" * 150_000])
+def test_long_words_and_gaps_take_linear_time(text):
+    start = time.process_time()
+    with suppress(ScenarioError):
+        parse_toml(text, "file.toml")
+    assert time.process_time() - start < 5.0  # a minute, if every letter of a word began a search

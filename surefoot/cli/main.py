@@ -128,7 +128,8 @@ def audit(
         str | None,
         typer.Option(
             metavar="NAME|FILE",
-            help="Order of unnamed joints: robot, breadth-first, alphabetical, or a file of names; default: detect.",
+            help="Order of unnamed joints: robot, breadth-first, alphabetical, sides-swapped, or a file of names;"
+            " default: detect.",
         ),
     ] = None,
     missing: Annotated[

@@ -35,6 +35,27 @@ def as_plain(array: Array, dtype: np.dtype[Any]) -> Array:
     return array if is_plain(array, dtype) else np.array(array, dtype=dtype, order="C")
 
 
+def real_numbers(value: Any, what: str, dimensions: Sequence[int] | None = None) -> Array:
+    """An array of real numbers.
+
+    Args:
+        value: Anything.
+        what: Its name in the message.
+        dimensions: How many axes it may have; by default any number.
+    """
+    try:
+        found = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"`{what}` is not an array of numbers: {error}") from None
+    if isinstance(value, np.ma.MaskedArray):
+        raise ShapeError(f"`{what}` is a masked array", next_step="fill the masked entries, or omit these states")
+    if found.dtype.kind not in "biuf":
+        raise ShapeError(f"`{what}` is not an array of real numbers", evidence={"dtype": found.dtype})
+    if dimensions is not None and found.ndim not in dimensions:
+        raise ShapeError(f"`{what}` has shape {found.shape}", evidence={"expected axes": list(dimensions)})
+    return found
+
+
 class Arguments:
     """Reads the arguments of calls of one kernel.
 
@@ -114,15 +135,7 @@ class Arguments:
             raise ShapeError(
                 f"`{self.recipe.name}` needs `{name}`", next_step=f"pass {', '.join(self.recipe.inputs)} as arrays"
             )
-        try:
-            found = np.asarray(value)
-        except (TypeError, ValueError) as error:
-            raise ShapeError(f"`{name}` is not an array of numbers: {error}") from None
-        if isinstance(value, np.ma.MaskedArray):
-            raise ShapeError(f"`{name}` is a masked array", next_step="fill the masked entries, or omit these states")
-        if found.dtype.kind not in "biuf":
-            raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
-        array = as_plain(found, self.dtype)
+        array = as_plain(real_numbers(value, name), self.dtype)
         if array.shape != shape and array.shape[1:] != shape:
             raise ShapeError(
                 f"`{name}` of `{self.recipe.name}` has shape {array.shape}",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.codegen.arguments import Arguments
+from surefoot.codegen.arguments import Arguments, real_numbers
 from surefoot.codegen.artifact import Artifact, Recipe, make
 from surefoot.codegen.batch import BatchRunner, aligned_empty, from_tiles, thread_count, to_tiles
 from surefoot.codegen.build import Build
@@ -234,7 +234,7 @@ class Kernel:
             threads: Number of threads, or "all".
         """
         runner = self.batch
-        blocks = len(tiles[0]) if tiles else 0
+        blocks = (*np.shape(tiles[0]), 0)[0] if tiles else 0
         shapes = [(blocks, *shape, runner.width) for shape in self.recipe.input_shapes]
         result = aligned_empty((blocks, runner.artifact.slots, runner.width), self.dtype) if out is None else out
         expected = [*shapes, (blocks, runner.artifact.slots, runner.width)]
@@ -261,7 +261,7 @@ class Kernel:
         Args:
             rows: One state per row.
         """
-        return to_tiles(np.asarray(rows, dtype=self.dtype), self.batch.width)
+        return to_tiles(real_numbers(rows, "rows", (1, 2, 3, 4)).astype(self.dtype), self.batch.width)
 
     @property
     def layout(self) -> tuple[Array, ...]:
@@ -281,6 +281,12 @@ class Kernel:
             packed: What `packed` (for a batch) or `tiled` returned.
             n: Number of states; by default all.
         """
+        packed = real_numbers(packed, "packed", (2, 3))
+        slots = self.artifact.slots
+        if packed.shape[1] != slots:
+            raise ShapeError(
+                f"packed results have shape {packed.shape}, expected (n, {slots}) or (blocks, {slots}, lanes)"
+            )
         rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)
         return tuple(values[:, layout].astype(self.dtype) for layout in self.layout)

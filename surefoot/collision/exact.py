@@ -134,7 +134,8 @@ def _mesh(shape: Mesh, hulls: bool) -> coal.CollisionGeometry:
     points, faces = shape.vertices(), shape.triangles()
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(faces), len(points))
-    model.addSubModel(_vectors(points), _triangles(faces))
+    model.addVertices(points)
+    model.addTriangles(faces)
     model.endModel()
     return model
 

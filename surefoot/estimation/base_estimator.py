@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.estimation.filter_kernels import filter_kernels
-from surefoot.estimation.footholds import ContactPoints, FootholdBook
+from surefoot.estimation.footholds import ContactPoints, FootholdBook, TippingSoles
 from surefoot.estimation.invariant_filter import InertialStep, InvariantFilter, leg_twist
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import BaseLayout, EncodedJoints
@@ -68,11 +68,12 @@ class BaseEstimator:
         self._tracker = JointTracker(self._joints, self.settings)
         self._touch = TouchTracker(len(robot.contacts), self.settings)
         self._footholds = FootholdBook(self._filter, self._points.contact_of, self.settings)
+        self._soles = TippingSoles(list(robot.contacts.values()), self._points.contact_of)
         self._inertial = InertialStep(self._filter, self.settings)
         self._t: float | None = None
         self._q, self._v = np.array(robot.neutral), np.zeros(robot.nv)
         self._base_imu, self._variance = self._imu.inverse(), np.zeros(self._joints.size)
-        self._grip = np.zeros(len(robot.contacts))
+        self._grip = np.zeros(self._points.count)
         n, nj = self._points.count, self._joints.size
         self._feet, self._jacobians = np.zeros((n, 3)), np.zeros((n, 3, nj))
         self._look = self._kernels.contact_points.bind(self._q, self._feet, self._jacobians) if n else _nothing
@@ -167,8 +168,8 @@ class BaseEstimator:
         return out
 
     def _judge_touches(self, dt: float) -> None:
-        """New probabilities of touch, and how far each contact counts as a foothold."""
-        forces, bits = self._readings.forces, self._readings.bits
+        """New probabilities of touch, and how far each point counts as a foothold."""
+        forces, bits = self._readings.wrenches[:, 2], self._readings.bits
         speeds = np.zeros(len(bits))
         if isnan(forces.sum()) and (np.isnan(forces) & np.isnan(bits)).any():
             twist = self._inertial.twist
@@ -177,7 +178,8 @@ class BaseEstimator:
         share = forces / self._weight
         self._touch.update(dt, share, bits, speeds)
         load = np.fmin(share * (len(share) / self.settings.grip_load), 1.0)  # 1 where the force is silent
-        np.multiply(self._touch.probability, load, out=self._grip)
+        grip = (self._touch.probability * load)[self._points.contact_of]
+        np.multiply(grip, self._soles.holding(self._readings.wrenches), out=self._grip)
 
     def _write_base(self, base: BaseLayout) -> None:
         """The filter's estimate as q and v of the base; a planar base takes the filter back into its plane."""
@@ -208,7 +210,7 @@ class _Readings:
         self._places = [(name, (size,), self._all[at : at + size]) for (name, size), at in places]
         rest = self._all[2 * nj :]
         self.position, self.velocity, self.imu = self._all[:nj], self._all[nj : 2 * nj], rest[:6]
-        self.forces, self.bits = rest[8 : 6 + 6 * k : 6], rest[6 + 6 * k :]
+        self.wrenches, self.bits = rest[6 : 6 + 6 * k].reshape(k, 6), rest[6 + 6 * k :]
 
     def take(self, measurements: Mapping[str, Array]) -> None:
         """Read all.

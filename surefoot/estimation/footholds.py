@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from surefoot.arrays import Array
 from surefoot.estimation.invariant_filter import InvariantFilter, addresses
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
+from surefoot.geometry import convex_hull
 from surefoot.kinematics import Frame, contact_frame, relative_jacobian
 from surefoot.kinematics.frames import relative_placement
 from surefoot.robot import ContactSurface, Robot, Tree
@@ -17,6 +20,7 @@ from surefoot.robot import ContactSurface, Robot, Tree
 _POINTS_OF = {"line": 2, "rectangle": 3, "polygon": 3}
 _TAKE, _LEAVE = 0.7, 0.3  # probabilities of touch at which a foothold is taken and left
 _DOUBT = 0.02  # of the attitude when no point fits any more [rad]
+_EDGE = 0.1  # how near an edge the centre of pressure is when the other side of a sole may lift, share of its width
 
 
 def spread_corners(surface: ContactSurface) -> Array:
@@ -70,6 +74,52 @@ class ContactPoints:
         return ops.stack(places), ops.stack(jacobians)
 
 
+class TippingSoles:
+    """Tells from the centre of pressure which points of a sole may have left the ground.
+
+    A sole whose centre of pressure is at an edge turns over it, if anything: the edge still holds, and the rest is
+    doubted the more, the farther it is from this edge.
+
+    Args:
+        surfaces: Of the contacts.
+        contact_of: (n,) index of the contact of each point.
+    """
+
+    def __init__(self, surfaces: Sequence[ContactSurface], contact_of: NDArray[np.int64]) -> None:
+        normals, offsets, away = [np.zeros((0, 2))], [np.zeros(0)], [np.zeros((0, len(contact_of)))]
+        owners: list[int] = []
+        for k, surface in enumerate(surfaces):
+            if not (surface.tied[3] and surface.tied[4]):
+                continue
+            corners = convex_hull(surface.corners[:, :2])
+            along = np.roll(corners, -1, axis=0) - corners
+            outward = np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
+            edges = (outward * corners).sum(axis=1)
+            widths = edges - (outward @ corners.T).min(axis=1)
+            far = np.zeros((len(corners), len(contact_of)))
+            mine = contact_of == k
+            far[:, mine] = (edges[:, None] - outward @ spread_corners(surface)[:, :2].T) / widths[:, None]
+            normals.append(outward / widths[:, None])
+            offsets.append(edges / widths)
+            away.append(far)
+            owners += [k] * len(corners)
+        self._normals, self._offsets = np.concatenate(normals), np.concatenate(offsets)
+        self._away, self._owners = np.concatenate(away), np.array(owners, dtype=np.int64)
+
+    def holding(self, wrenches: Array) -> Array:
+        """(n,) shares from 0 to 1 to which the points can be relied on.
+
+        Args:
+            wrenches: (contacts, 6) in the contact frames; NaN where silent, then nothing is doubted.
+        """
+        force = np.maximum(wrenches[:, 2], 1e-9)
+        cop = np.column_stack([-wrenches[:, 4], wrenches[:, 3]]) / force[:, None]
+        inside = self._offsets - (self._normals * cop[self._owners]).sum(axis=1)
+        doubt = 1.0 - np.clip(inside / _EDGE, 0.0, 1.0)
+        doubt[np.isnan(doubt)] = 0.0
+        return np.asarray(1.0 - (doubt[:, None] * self._away).max(axis=0, initial=0.0))
+
+
 class FootholdBook:
     """Takes and leaves footholds as contacts come and go, and corrects the filter with those that hold.
 
@@ -86,7 +136,7 @@ class FootholdBook:
         self._beyond = np.zeros(n)  # time that a point has been beyond the gate [s]
         self._noise, self._found = np.zeros((3 * n, 3 * n)), np.zeros(3, dtype=np.int64)
         numbers = np.array([_TAKE, _LEAVE, settings.point_noise, settings.gate, settings.patience])
-        self._memory = contact_of, numbers, np.zeros(n), np.zeros(3 * n), np.zeros(3 * n, dtype=np.int64)
+        self._memory = np.arange(n), numbers, np.zeros(n), np.zeros(3 * n), np.zeros(3 * n, dtype=np.int64)
         self._bound: tuple[Array, ...] = ()
 
     def reset(self) -> None:
@@ -107,7 +157,7 @@ class FootholdBook:
             points: (n, 3) in the body frame [m].
             jacobians: (n, 3, nj) with respect to the joints.
             variance: (nj,) of the joint positions.
-            probability: (contacts,) of touch.
+            probability: (n,) that each point holds.
         """
         if not len(self._used):
             return
@@ -121,7 +171,7 @@ class FootholdBook:
         elif lost:
             kalman.doubt(_DOUBT**2, self._settings.slip_speed**2)
         if missing:
-            new = np.flatnonzero((probability[self._contact_of] > _TAKE) & (self._used == 0))
+            new = np.flatnonzero((probability > _TAKE) & (self._used == 0))
             chosen = (3 * new[:, None] + np.arange(3)).ravel()
             kalman.take(new, points[new], self._noise[np.ix_(chosen, chosen)])
             self._used[new], self._beyond[new] = 1, 0.0
@@ -130,9 +180,9 @@ class FootholdBook:
         """Collect what `covariance.look` is called with, before and after dt."""
         self._bound = (points, jacobians, variance, probability)
         kalman, (n, _, nj) = self._filter, jacobians.shape
-        contact_of, numbers, likely, z, rows = self._memory
+        each, numbers, likely, z, rows = self._memory
         self._turned = np.zeros((3 * n, nj))
-        self._before = (*addresses(kalman.H), n, nj, *addresses(*self._bound, contact_of))
+        self._before = (*addresses(kalman.H), n, nj, *addresses(*self._bound, each))
         self._after = (
             *addresses(numbers), *kalman.body,
             *addresses(self._used, self._beyond, likely, self._turned, self._noise, z, rows),

@@ -47,7 +47,7 @@ def check_ground(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
     tol, load = case.tolerances, efforts.demand.net[:, 2] / case.weight
     hangs = ~efforts.support.carrying.any(axis=1) & (load > _CARRIED) & (lowest > tol.touch_height)
     deep = -lowest > tol.penetration
-    bodies = frozenset().union(*(_bodies(case)[k] for k in soles))
+    bodies, everywhere = frozenset().union(*(_bodies(case)[k] for k in soles)), frozenset().union(*_bodies(case))
     texts = (
         f"{_extent('the feet hang', lowest, hangs)} above the ground {_share(hangs)}: nothing is within"
         f" {1e3 * tol.touch_height:.3g} mm of it, although {100.0 * _median(load, hangs):.0f} % of the weight have to"
@@ -60,7 +60,7 @@ def check_ground(case: Case, touch: Touch, efforts: Efforts) -> list[Series]:
         Series(
             "ground_height", "m", case.time, ("height above the ground", "depth in the ground"),
             np.stack([np.where(hangs, lowest, np.minimum(lowest, 0.0)), -lowest], axis=1),
-            upper=np.array([[tol.touch_height, tol.penetration]]), scale=0.05, bodies=(bodies, bodies), texts=texts,
+            upper=np.array([[tol.touch_height, tol.penetration]]), scale=0.05, bodies=(bodies, everywhere), texts=texts,
             note=contact_shares(case, touch),
             next_step=f"move the motion onto the ground: --ground fit, or --ground {height:.3f}",
         )

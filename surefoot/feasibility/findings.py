@@ -237,10 +237,15 @@ def _item(name: str, series: list[Series]) -> AuditItem:
     worst = _worst(nearest)
     bound = not failed and worst[3] >= nearest.bound_from  # where and when it is least, nobody knows
     return AuditItem(
-        name, kind.stage, kind.title, spoken[0].unit,
+        name, kind.stage, kind.title, _unit(nearest, worst[1]),
         "passed" if not failed else "remark" if kind.severity == "remark" else "failed",
         note, time, margin, parts, *(_UNKNOWN if bound else worst[1:5]), bound, worst[5],
     )  # fmt: skip
+
+
+def _unit(series: Series, part: str) -> str:
+    """The unit of a part."""
+    return dict(zip(series.parts, series.units, strict=True)).get(part, series.unit) if series.units else series.unit
 
 
 def _over_time(series: Sequence[Series]) -> tuple[Array, Array]:

@@ -108,7 +108,7 @@ class FindingGroup:
             return self.worst.message
         names = [name for name in self.parts if name and name != self.worst.where]
         listed = ", ".join(f"`{name}`" for name in names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-        return f"{self.worst.message}; {more} more, {self.duration:.3g} s in all" + (
+        return f"{self.worst.message}; {more} more, {round(self.duration, 3):.3g} s in all" + (
             f", also of {listed}" if names else ""
         )
 
@@ -175,7 +175,7 @@ class AuditItem:
     @property
     def margin_text(self) -> str:
         """The least margin for people; one that only a tolerance lets pass is called what it is."""
-        least, unit = self.least_margin, "" if self.unit == "1" else f" {self.unit}"
+        least, unit = self.least_margin, "" if self.unit in ("", "1") else f" {self.unit}"
         if self.status == "skipped" or np.isnan(least):
             return ""
         if np.isinf(least):

@@ -34,28 +34,28 @@ class Command:
 
     def __post_init__(self) -> None:
         sizes = set()
-        for item in fields(self):
-            value = getattr(self, item.name)
+        for name, value in vars(self).items():
             if value is not None:
-                checked = finite_array(value, (None,), f"`{item.name}` of a command")
-                object.__setattr__(self, item.name, checked)
+                checked = finite_array(value, (None,), _WHAT[name])
+                object.__setattr__(self, name, checked)
                 sizes.add(len(checked))
-        self._require(len(sizes) == 1, f"a command needs arrays of one length, got lengths {sorted(sizes)}")
-        self._require((self.position is None) == (self.kp is None), "`position` and `kp` of a command come together")
-        self._require(self.velocity is None or self.kd is not None, "`velocity` of a command needs `kd`")
-        for name in ("kp", "kd"):
-            gain = getattr(self, name)
-            self._require(gain is None or bool((gain >= 0.0).all()), f"`{name}` of a command is negative")
-
-    @staticmethod
-    def _require(holds: bool, message: str) -> None:
-        if not holds:
-            raise ShapeError(message)
+        if len(sizes) != 1:
+            raise ShapeError(f"a command needs arrays of one length, got lengths {sorted(sizes)}")
+        if (self.position is None) != (self.kp is None):
+            raise ShapeError("`position` and `kp` of a command come together")
+        if self.velocity is not None and self.kd is None:
+            raise ShapeError("`velocity` of a command needs `kd`")
+        for name, gain in (("kp", self.kp), ("kd", self.kd)):
+            if gain is not None and gain.min(initial=0.0) < 0.0:
+                raise ShapeError(f"`{name}` of a command is negative")
 
     @property
     def size(self) -> int:
         """nu, the number of driven degrees of freedom."""
-        return next(len(v) for item in fields(self) if (v := getattr(self, item.name)) is not None)
+        return next(len(value) for value in vars(self).values() if value is not None)
+
+
+_WHAT = {item.name: f"`{item.name}` of a command" for item in fields(Command)}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -213,11 +213,6 @@ def check_derivatives(problem: ProblemSpec, seed: int = 0, size: float = 0.1) ->
         slopes = (values(z + nudges) - values(z - nudges)) / (2.0 * np.diag(nudges)[:, None])
         J = kernels.jacobian(*point, d)[0]
         error = (np.abs(J - slopes.T) / (1.0 + np.abs(J))).max(axis=1, initial=0.0)
-        sizes, rows, residuals = batch.structure.sizes
-        after = 1 + len(sizes.residuals)
-        parts = [("scalar costs", 0, 1), ("dynamics", after, len(sizes.gap))]
-        parts += [(group.name, 1 + group.start, group.size) for group in residuals]
-        parts += [(group.name, after + len(sizes.gap) + group.start, group.size) for group in rows]
-        for name, start, count in parts:
+        for name, start, count in batch.structure.functions:
             worst[name] = float(np.maximum(worst[name], error[start : start + count].max(initial=0.0)))
     return dict(worst)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import dynamics, kinematics, ops
+from surefoot.errors import one_of
 from surefoot.kinematics import Reference, contact_frame, frame_of, frame_placement, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ops import Array
@@ -18,6 +19,22 @@ from surefoot.robot import Robot, Tree
 
 class AbsentError(Exception):
     """A quantity does not exist at this kind of node: there are no controls at the end of a motion."""
+
+
+class Named(dict[str, Any]):
+    """Values by name; a name that does not exist is refused with those that do.
+
+    Args:
+        kind: What a name denotes.
+        values: Pairs of names and values.
+    """
+
+    def __init__(self, kind: str, values: Any) -> None:
+        super().__init__(values)
+        self.kind = kind
+
+    def __missing__(self, name: str) -> Any:
+        raise one_of(self.kind, name, self)
 
 
 @dataclass(frozen=True, eq=False)

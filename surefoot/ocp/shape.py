@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.linalg
 
 from surefoot import ops
 from surefoot.dynamics import Constraints, constraints_of, contact, own_constraints
+from surefoot.errors import ShapeError, SurefootError
 from surefoot.kinematics import contact_frame, frame_velocity
 from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import TABLES, Formulation
-from surefoot.ocp.node import Node
+from surefoot.ocp.node import AbsentError, Named, Node
 from surefoot.ops import Array
 from surefoot.robot import Robot, Tree
 
@@ -25,6 +28,7 @@ BAUMGARTE = 10.0
 """How fast errors of contact positions vanish in direct inverse dynamics [1/s]."""
 DAMPING = 30.0
 """How fast velocities of contacts vanish where their accelerations are held [1/s]."""
+_NEARBY, _RANK = 0.01, 1e-8  # how far from home [rad] or [m], and below which share of the largest, rows are zero
 SPOT = 18
 """Numbers of a spot among the data: rotation, position, gains."""
 
@@ -62,8 +66,21 @@ class Block:
 
     def values(self, node: Node, data: Array) -> Array:
         """What the function returns, as a vector."""
-        found = self.function(node, data) if self.data else self.function(node)
-        return np.atleast_1d(np.asarray(found)).ravel()
+        try:
+            with np.errstate(all="ignore"):  # what is not finite is reported where it matters: `Solution.trouble`
+                found = self.function(node, data) if self.data else self.function(node)
+        except (AbsentError, SurefootError):
+            raise
+        except Exception as error:
+            raise ShapeError(
+                f"`{self.name}` failed: {type(error).__name__}: {error}",
+                next_step="write it with functions of surefoot.ops, such as ops.sin and ops.where",
+                subject=self.name,
+            ) from error
+        values = np.atleast_1d(np.asarray(found)).ravel()
+        if values.dtype.kind not in "biuf" and not all(isinstance(x, ops.Symbol | Real) for x in values):
+            raise ShapeError(f"`{self.name}` must return numbers, got {found!r}", subject=self.name)
+        return values
 
 
 class Design(NamedTuple):
@@ -150,6 +167,18 @@ class StageShape:
         loops = [contact(self.robot, self.robot.home, name) for name in self.contacts]
         return constraints_of(self.robot, [*self.robot.loops, *self.robot.couplings, *loops])
 
+    @cached_property
+    def independent(self) -> tuple[int, ...]:
+        """Rows of `held` that do not follow from others near home: a planar robot cannot leave its plane anyway."""
+        if not self.held.rows:
+            return ()
+        y = self.chart.coordinates(self.robot.home)
+        q = self.chart.configuration(y + _NEARBY * np.cos(np.arange(len(y)) + 1.0))
+        J = np.asarray(self.held.jacobian(self.robot.tree, q), dtype=float)
+        _, R, order = scipy.linalg.qr(J.T, mode="economic", pivoting=True)
+        size = np.abs(np.diag(R))
+        return tuple(sorted(order[: int((size > _RANK * size[0]).sum())].tolist()))
+
     @property
     def forces(self) -> int:
         """Number of contact and constraint forces."""
@@ -193,7 +222,9 @@ class StageShape:
         return self._node(y, np.zeros(self.robot.nv), parameters)
 
     def _node(self, y: Array, dy: Array | None, parameters: Array, **others: Any) -> Node:
-        named = dict(zip(self.parameters, parameters, strict=True))
+        named = Named("parameter", zip(self.parameters, parameters, strict=True))
+        if others.get("contact_wrenches") is not None:
+            others["contact_wrenches"] = Named("contact that holds here", others["contact_wrenches"])
         if self.design is not None:
             tree, forces, _ = self.design
             others |= {"own_tree": None if tree is None else tree(self.robot.tree, named), "own_forces": forces}

@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import FileFormatError
-from surefoot.files import atomic_write
+from surefoot.files import atomic_write, parse_json
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
+from surefoot.motion.files import read_npz
 from surefoot.ocp.centroidal import whole_body_motion
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation, UnsolvedError
 from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
+from surefoot.words import listed
 
 FORMAT = "surefoot.ocp.solution/1"
 
@@ -197,12 +199,20 @@ class Solution:
         """Why there is no solution, with the limits that conflict where these are known; None after success."""
         if self.success:
             return None
-        text = f"the solver did not converge: {self.staged.message}"
+        if lost := self._undefined():
+            return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
+        text = f"the solver did not converge: {self.staged.message or self.staged.outcome}"
         try:
-            conflict = self.explain() if self.staged.outcome == "infeasible" else None
+            conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
         except UnsolvedError:
             conflict = None
         return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
+
+    def _undefined(self) -> list[str]:
+        """Blocks and phases whose values or derivatives are not finite where the solver ended."""
+        phases, stages = self.problem.phases, self.transcription.stages
+        lost = self.transcription.functions.undefined(self.staged.w)
+        return list(dict.fromkeys(f"{name} @ {phases[stages[k].phase].name}" for name, k in lost))
 
     def metrics(self) -> dict[str, Any]:
         """Figures for `metrics.json`."""
@@ -242,8 +252,11 @@ _LAWS = ("motion", "contact", "loops", "momentum", "impact")
 
 
 def _limit_of_row(name: str) -> str:
-    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics"."""
-    return "dynamics" if name.partition("[")[0].partition(" ")[0] in _LAWS else group_of_row(name)
+    """Limit and phase of a row; equations of motion and contacts that hold are "dynamics", cones are one limit."""
+    kind = name.partition("[")[0].partition(" ")[0]
+    if kind in _LAWS:
+        return "dynamics"
+    return f"cones of contacts @ {name.partition(' @ ')[2]}" if kind == "cone" else group_of_row(name)
 
 
 def _unit_of(group: str) -> str:
@@ -261,18 +274,16 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
     Raises:
         FileFormatError: It is not such a file.
     """
+    data = read_npz(path)
     try:
-        with np.load(path, allow_pickle=False) as data:
-            heading = json.loads(str(data["heading"]))
-            m = Multipliers(*(np.array(data[name]) for name in ("gaps", "rows", "end_rows", "bounds")))
-            w = np.array(data["w"])
-    except (OSError, ValueError, KeyError) as error:
-        raise FileFormatError(
-            f"`{path}` is not a solution of optimal control", evidence={"reason": str(error)}
-        ) from error
-    if heading.get("format") != FORMAT:
-        raise FileFormatError(f"`{path}` has another format", evidence={"format": heading.get("format")})
-    found = StagedSolution(
-        heading["converged"], "solved", w, m, heading["objective"], heading["iterations"], heading["kkt_residual"], ""
-    )
+        heading = parse_json(str(data["heading"]), path)
+        if heading.get("format") != FORMAT:
+            raise FileFormatError("has another format", file=path, evidence={"format": heading.get("format")})
+        w, *rows = (finite_array(data[name], (None,), name) for name in ("w", "gaps", "rows", "end_rows", "bounds"))
+        found = StagedSolution(
+            bool(heading["converged"]), "solved", w, Multipliers(*rows), float(heading["objective"]),
+            int(heading["iterations"]), float(heading["kkt_residual"]), "",
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        raise FileFormatError("is not a solution of optimal control", file=path, evidence={"reason": error}) from error
     return found, heading

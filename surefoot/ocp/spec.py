@@ -3,205 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Self
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError, one_of
-from surefoot.motion import ContactSchedule, Trajectory, World
-from surefoot.motion.exchange import mirror_of
+from surefoot.motion import Trajectory, World
 from surefoot.ocp import blocks as known
-from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
 from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
 from surefoot.ocp.shape import Block, Design, Place
+from surefoot.ocp.timeline import Timeline, finite, names_of
 from surefoot.robot import Robot, Tree
 
-Transition = Literal["continuous", "soft", "impact"]
 Reference = ArrayLike | Callable[[float], ArrayLike]
-
-
-@dataclass(frozen=True, eq=False)
-class PhaseSpec:
-    """A phase with one set of contacts.
-
-    Args:
-        name: Unique.
-        contacts: Contacts that hold.
-        intervals: Number of intervals.
-        duration: Lower end, guess and upper end [s]; all equal if it is fixed.
-        spots: Contact → pose (4, 4) where it holds.
-        free: Contact → directions (0…5 for x y z rx ry rz) in which its place is free.
-        transition: How it begins: "continuous", "soft" (new contacts arrive at rest) or "impact" (inelastic).
-        friction: Coulomb coefficient; that of the contacts if None.
-    """
-
-    name: str
-    contacts: tuple[str, ...]
-    intervals: int
-    duration: tuple[float, float, float]
-    spots: Mapping[str, Array]
-    free: Mapping[str, tuple[int, ...]]
-    transition: Transition = "continuous"
-    friction: float | None = None
-
-
-@dataclass(eq=False)
-class Ends:
-    """Fixed entries of the state at one end: coordinates and rates by index."""
-
-    y: dict[int, float] = field(default_factory=dict)
-    dy: dict[int, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Periodic:
-    """Coupling of the two ends: x_N = sign · x_0[source], in all entries but those that are omitted."""
-
-    source: NDArray[np.int64]
-    sign: Array
-    omit: tuple[int, ...]
-
-
-class Timeline:
-    """Phases and ends of a motion.
-
-    Args:
-        robot: The robot.
-        world: Where it moves; level ground if None.
-        formulation: Dynamics, integrator and controls.
-    """
-
-    def __init__(self, robot: Robot, world: World | None = None, formulation: Formulation | None = None) -> None:
-        if not isinstance(robot, Robot):
-            raise NotSupportedError(f"expected a Robot, got {type(robot).__name__}")
-        self.robot, self.world = robot, world or World()
-        self.formulation = formulation or Formulation()
-        self.chart = Chart(robot)
-        self.phases: list[PhaseSpec] = []
-        self.first, self.last = Ends(), Ends()
-        self.coupling: Periodic | None = None
-
-    @classmethod
-    def of(cls, robot: Robot, schedule: ContactSchedule, step: float = 0.04, **others: Any) -> Self:
-        """A problem whose phases are those of a contact schedule.
-
-        Args:
-            robot: The robot.
-            schedule: Stances with times and spots.
-            step: About the length of an interval [s].
-            **others: World and formulation.
-        """
-        problem = cls(robot, **others)
-        for k, item in enumerate(schedule.phases):
-            duration = item.end - item.start
-            spots = {name: spot.pose for name, spot in item.stance.spots.items()}
-            count = max(2, round(duration / step))
-            problem.phase(
-                f"phase{k}", item.stance.names, count, duration, spots=spots, transition="soft" if k else "continuous"
-            )
-        return problem
-
-    def phase(
-        self,
-        name: str,
-        contacts: Sequence[str] = (),
-        intervals: int = 20,
-        duration: float | Sequence[float] = 1.0,
-        *,
-        spots: Mapping[str, ArrayLike] | None = None,
-        free: Mapping[str, Sequence[int]] | None = None,
-        transition: Transition = "continuous",
-        friction: float | None = None,
-    ) -> None:
-        """Append a phase.
-
-        Args:
-            name: Unique.
-            contacts: Contacts of the robot that hold.
-            intervals: Number of intervals, at least 1.
-            duration: Fixed [s], or (lower, upper), or (lower, guess, upper).
-            spots: Contact → pose (4, 4) in world; where it is at home if omitted.
-            free: Contact → directions (0…5) in which its place is left to the solver.
-            transition: "continuous", "soft" or "impact".
-            friction: Coulomb coefficient of the ground; that of the contacts if None.
-        """
-        if name in {item.name for item in self.phases}:
-            raise ShapeError(f"there are two phases `{name}`", subject=name, kind="phase")
-        for contact in contacts:
-            if contact not in self.robot.contacts:
-                raise one_of(f"contact of `{self.robot.name}`", contact, self.robot.contacts)
-        if transition not in ("continuous", "soft", "impact"):
-            raise one_of("transition", transition, ("continuous", "soft", "impact"))
-        if not isinstance(intervals, int) or intervals < 1:
-            raise ShapeError(f"phase `{name}` must have at least one interval", evidence={"intervals": intervals})
-        links, surfaces = self.robot.placements(self.robot.home), self.robot.contacts
-        at_home = {c: links[surfaces[c].frame] @ surfaces[c].placement for c in contacts}
-        places = {c: np.asarray((spots or {}).get(c, at_home[c]), dtype=float) for c in contacts}
-        directions = {c: tuple((free or {}).get(c, ())) for c in contacts}
-        times = _durations(name, duration)
-        self.phases.append(PhaseSpec(name, tuple(contacts), intervals, times, places, directions, transition, friction))
-
-    def start(self, q: ArrayLike | None = None, *, at_rest: bool = True, only: Sequence[str] | None = None) -> None:
-        """Fix the beginning: configuration q (nq,) and, unless `at_rest` is False, zero velocity; see `end`."""
-        self._fix(self.first, q, at_rest, only)
-
-    def end(self, q: ArrayLike | None = None, *, at_rest: bool = True, only: Sequence[str] | None = None) -> None:
-        """Fix the end.
-
-        Args:
-            q: (nq,) configuration; None leaves it free.
-            at_rest: Whether the velocity is zero.
-            only: Names of coordinates (`problem.chart.names`) to fix; by default all, or as many as contacts leave
-                free: what contacts hold already is not fixed twice.
-        """
-        self._fix(self.last, q, at_rest, only)
-
-    def _fix(self, ends: Ends, q: ArrayLike | None, at_rest: bool, only: Sequence[str] | None) -> None:
-        for name in only or ():
-            if name not in self.chart.names:
-                raise one_of("coordinate", name, self.chart.names)
-        rows = [k for k, name in enumerate(self.chart.names) if only is None or name in only]
-        if q is not None:
-            y = self.chart.coordinates(self.robot.checked_q(finite_array(q, (self.robot.nq,), "q")))
-            ends.y = {k: float(y[k]) for k in rows}
-        if at_rest:
-            ends.dy = dict.fromkeys(rows, 0.0)
-
-    def fix(
-        self, end: Literal["start", "end"], name: str, position: float | None = None, rate: float | None = None
-    ) -> None:
-        """Fix one coordinate, or its rate, at an end.
-
-        Args:
-            end: "start" or "end".
-            name: The coordinate.
-            position: Its value; None leaves it.
-            rate: Of its rate; None leaves it.
-        """
-        if name not in self.chart.names:
-            raise one_of("coordinate", name, self.chart.names)
-        ends, k = self.first if end == "start" else self.last, self.chart.names.index(name)
-        if position is not None:
-            ends.y[k] = _finite(position, name)
-        if rate is not None:
-            ends.dy[k] = _finite(rate, name)
-
-    def periodic(self, mirror: bool = False, omit: Sequence[str] = ("x",)) -> None:
-        """Couple the ends: the state at the end is that at the start, or its mirror image.
-
-        Args:
-            mirror: Whether left and right change places.
-            omit: Coordinates that are not coupled, such as the way forward.
-        """
-        n = self.robot.nv
-        source, sign = _mirrored(self.robot) if mirror else (np.arange(n), np.ones(n))
-        skip = tuple(self.chart.names.index(name) for name in omit)
-        self.coupling = Periodic(np.r_[source, source + n], np.r_[sign, sign], skip)
+_OWN = ("torque limit", "motion", "loops", "momentum", "impact", "contact acceleration")
+_OF_CONTACTS = ("cone", "contact", "position", "velocity", "impact")
+"""Blocks and rows of the problem itself, and those of its contacts: "cone left_foot"."""
 
 
 class ProblemSpec(Timeline):
@@ -252,6 +74,7 @@ class ProblemSpec(Timeline):
             key: What the function depends on, to find its machine code again; None: it is traced in every process.
         """
         number(weight, f"weight of cost `{name}`")
+        _require_function(name, function, at)
         if isinstance(reference, Trajectory):
             reference = _along(self, name, reference)
         if function is None and name in ("time", *known.SCALARS):
@@ -309,11 +132,10 @@ class ProblemSpec(Timeline):
             of_posture: Whether the function looks at coordinates, places and parameters only. It is then compiled
                 apart from the dynamics, which is quick, and holds at the beginning of intervals.
         """
-        low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-        if np.isnan(low).any() or np.isnan(high).any() or (low > high).any():
-            raise ShapeError(f"bounds of `{name}` are not in order", evidence={"lower": lower, "upper": upper})
+        low, high = _in_order(name, lower, upper)
+        _require_function(name, function, at)
         size = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference)
-        self.bounds[self._new(name)] = (low, high)
+        self._bounds_of(name, low, high)
         if reference is not None:
             self.references[name] = reference
         if slack is not None:
@@ -355,7 +177,7 @@ class ProblemSpec(Timeline):
 
     def add_rows(self, block: Block, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
         """Add a block of rows as it is; see `constrain`."""
-        self.bounds[self._new(block.name)] = (np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self._bounds_of(block.name, np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
         self._add(block)
 
     def maximise(self, parameter: str, weight: float = 1.0) -> None:
@@ -377,11 +199,16 @@ class ProblemSpec(Timeline):
             raise ShapeError(f"there are two blocks `{name}`", next_step="give one another name", subject=name)
         return name
 
+    def _bounds_of(self, name: str, low: Array, high: Array) -> None:
+        """Keep the bounds of rows, whose name must not be one that the problem itself uses."""
+        own = {f"{word} {contact}" for word in _OF_CONTACTS for contact in self.robot.contacts}
+        if name in own | set(_OWN):
+            raise ShapeError(f"`{name}` is a constraint of the problem itself", next_step="give yours another name")
+        self.bounds[self._new(name)] = (low, high)
+
     def _phases(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
-        for name in names or ():
-            if name not in {item.name for item in self.phases}:
-                raise one_of("phase", name, [item.name for item in self.phases])
-        return None if names is None else tuple(names)
+        known = [item.name for item in self.phases]
+        return None if names is None else names_of(names, "phases of a block", "phase", known)
 
     def _add(self, block: Block) -> None:
         self.blocks.append(block)
@@ -418,7 +245,8 @@ class ProblemSpec(Timeline):
         """
         if name.removeprefix("d ") not in self.chart.names:
             raise one_of("coordinate", name, self.chart.names)
-        self.box[name] = (float(lower), float(upper))
+        low, high = _in_order(name, lower, upper)
+        self.box[name] = (float(low), float(high))
 
     def parameter(self, name: str, lower: float, upper: float, guess: float | None = None) -> None:
         """A number that the solver chooses; blocks find it in `node.parameters`.
@@ -429,12 +257,14 @@ class ProblemSpec(Timeline):
             upper: Its largest value.
             guess: Where to start.
         """
-        low, high = _finite(lower, name), _finite(upper, name)
-        if low > high:
+        low, high = finite(lower, name), finite(upper, name)
+        middle = 0.5 * (low + high) if guess is None else finite(guess, name)
+        if not low <= middle <= high:
             raise ShapeError(
-                f"bounds of parameter `{name}` are not in order", evidence={"lower": lower, "upper": upper}
+                f"bounds and guess of parameter `{name}` are not in order",
+                evidence={"lower": lower, "guess": guess, "upper": upper},
             )
-        self.parameters[name] = (low, 0.5 * (low + high) if guess is None else _finite(guess, name), high)
+        self.parameters[name] = (low, middle, high)
 
     def design(
         self,
@@ -449,10 +279,15 @@ class ProblemSpec(Timeline):
             forces: function(node) -> (nv,) forces besides those of the drives, such as −k (q − q0) of a spring.
             key: What the functions depend on, to find their machine code again; None: traced in every process.
         """
+        for function in (tree, forces):
+            if function is not None and not callable(function):
+                raise ShapeError("what parameters change must be functions", evidence={"given": function})
         self.changes = Design(tree, forces, key)
 
     def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
         """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""
+        if not isinstance(path, Trajectory) and not callable(path):
+            raise ShapeError(f"a guess must be a function of time or a trajectory, got {type(path).__name__}")
         self.motion = path if isinstance(path, Trajectory) else None
         self.path = _path_of(path) if isinstance(path, Trajectory) else path
 
@@ -476,25 +311,23 @@ def _path_of(motion: Trajectory) -> Callable[[float], ArrayLike]:
     return lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q
 
 
-def _finite(value: float, name: str) -> float:
-    return float(finite_array([value], (1,), name)[0])
+def _require_function(name: str, function: Any, at: Any) -> None:
+    """Refuse a block without a name, with something that cannot be called, or at a place that does not exist."""
+    if not isinstance(name, str) or not name:
+        raise ShapeError("a cost or constraint needs a name", evidence={"name": name})
+    if function is not None and not callable(function):
+        raise ShapeError(f"`{name}` must be a function of a node, got {type(function).__name__}", subject=name)
+    if at not in get_args(Place):
+        raise one_of(f"place of `{name}`", str(at), get_args(Place))
 
 
-def _durations(name: str, given: float | Sequence[float]) -> tuple[float, float, float]:
-    values = np.atleast_1d(np.asarray(given, dtype=float))
-    if values.shape not in ((1,), (2,), (3,)) or not np.isfinite(values).all() or (np.diff(values) < 0.0).any():
-        raise ShapeError(
-            f"the duration of phase `{name}` must be a number, or bounds in order", evidence={"duration": given}
-        )
-    if not values[0] > 0.0:
-        raise ShapeError(f"the duration of phase `{name}` must be positive", evidence={"duration": given}, subject=name)
-    low, high = float(values[0]), float(values[-1])
-    return low, float(values[1]) if len(values) == 3 else 0.5 * (low + high), high
-
-
-def _mirrored(robot: Robot) -> tuple[NDArray[np.int64], Array]:
-    """Coordinates of the mirror image: y'[k] = sign[k] · y[source[k]]."""
-    mirror, n = mirror_of(robot), robot.nv
-    images = np.column_stack([mirror.velocity(column) for column in np.eye(n)])
-    source = np.abs(images).argmax(axis=1)
-    return source, np.sign(images[np.arange(n), source])
+def _in_order(name: str, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+    """Bounds as numbers: below each other, and neither above nor below everything."""
+    try:
+        low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        right = bool(np.all((low <= high) & (low < np.inf) & (high > -np.inf)))
+    except (TypeError, ValueError):
+        right = False
+    if not right:
+        raise ShapeError(f"bounds of `{name}` are not in order", evidence={"lower": lower, "upper": upper})
+    return low, high

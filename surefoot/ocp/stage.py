@@ -42,6 +42,15 @@ class Structure(StageShape):
         return self.parts(*sample, rows, residuals), rows, residuals
 
     @cached_property
+    def functions(self) -> list[tuple[str, int, int]]:
+        """Name, first entry and size of all that a stage evaluates, in the order of `Parts.all`."""
+        values, rows, residuals = self.sizes
+        after = 1 + len(values.residuals)
+        found = [("scalar costs", 0, 1), ("dynamics", after, len(values.gap))]
+        found += [(group.name, 1 + group.start, group.size) for group in residuals]
+        return found + [(group.name, after + len(values.gap) + group.start, group.size) for group in rows]
+
+    @cached_property
     def slacks(self) -> int:
         """Number of slack variables at the end of u."""
         softened = [block for block in self.blocks if block.slack]
@@ -161,12 +170,15 @@ class Structure(StageShape):
         )
 
     def _accelerated(self, node: Node, w: Array) -> Any:
-        held = self.held
+        held, kept = self.held, list(self.independent)
         equations = driven_equations(node.tree, held, self.robot.driven, node.q, node.v)
-        equations = equations._replace(h=equations.h - node.passive)
+        equations = equations._replace(h=equations.h - node.passive, J=equations.J[kept], drift=equations.drift[kept])
         if held.rows:
             operator = forward_operator if self.formulation.dynamics == "forward" else inverse_operator
-            return operator(equations, w)
+            found = operator(equations, w)
+            multipliers = ops.zeros(len(held.rows), like=found.multipliers)
+            multipliers[kept] = found.multipliers
+            return found._replace(multipliers=multipliers)
         return _unconstrained(equations, w, self.formulation.dynamics == "idop")
 
     def _shooting(self, x: Array, u: Array, p: Array, d: Array) -> Any:

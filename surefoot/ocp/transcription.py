@@ -15,9 +15,11 @@ from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
-from surefoot.ocp.spec import PhaseSpec, ProblemSpec
+from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
+from surefoot.ocp.timeline import PhaseSpec
 from surefoot.solvers.staged import Sizes, StagedProblem
+from surefoot.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,8 +178,6 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
     for number, phase in enumerate(problem.phases):
         before = problem.phases[number - 1].contacts if number else None
         if phase.transition == "impact":
-            if not number:
-                raise NotSupportedError("a motion cannot begin with an impact", subject=phase.name, kind="phase")
             found.append(Stage(number, structure(phase, "impact"), time, 0.0, True, before))
         step = phase.duration[1] / phase.intervals
         for k in range(phase.intervals):
@@ -185,6 +185,15 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
             found.append(Stage(number, structure(phase, "interval"), start, share, k == 0, before))
         time += phase.duration[1]
     found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
+    acting = {block.name for item in made.values() for block in item.blocks}
+    for block in problem.blocks:
+        if block.name not in acting:
+            raise ShapeError(
+                f"`{block.name}` acts nowhere: it is given nothing, or asks for what its nodes do not have",
+                evidence={"at": block.place, "phases": block.phases or "all", "of_posture": block.of_posture},
+                next_step="forces and accelerations exist along the path, not at the end and not in postures",
+                subject=block.name,
+            )
     return tuple(found)
 
 
@@ -234,6 +243,12 @@ def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array
     name = group.name
     if name in problem.bounds:
         low, high = problem.bounds[name]
+        if not {low.size, high.size} <= {1, group.size}:
+            raise ShapeError(
+                f"bounds of `{name}` do not fit its {counted(group.size, 'value')}",
+                evidence={"lower": low, "upper": high},
+                subject=name,
+            )
         return np.broadcast_to(low, group.size), np.broadcast_to(high, group.size)
     if name == "torque limit":
         return -np.ones(group.size), np.ones(group.size)
@@ -262,7 +277,8 @@ def _arrives(problem: ProblemSpec, stage: Stage, word: str, contact: str) -> boo
 def _active_rows(problem: ProblemSpec, stages: tuple[Stage, ...], k: int) -> Indices:
     """Rows of a stage that have a bound."""
     low, high = _limits_of_stage(problem, stages, k)
-    free = [g for g in stages[k].structure.sizes[1] if g.name.startswith("position ")]
+    held = {f"position {name}" for name in stages[k].structure.tied}
+    free = [g for g in stages[k].structure.sizes[1] if g.name in held]
     active = np.isfinite(low) | np.isfinite(high)
     phase = problem.phases[stages[k].phase]
     for group in free:

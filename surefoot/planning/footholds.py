@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.motion.world import contact_planes, is_exposed, touchable_surfaces
 
 _RING = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)], axis=1)
 _LEVEL = 1e-6  # of the cosine of the slope under a flat foot
+_MOST_PLACES = 500_000  # before those that no foot can use are omitted
 _UNEVEN = 0.003  # ground round a foothold may differ from its plane by this [m]
 
 
@@ -119,8 +121,9 @@ def hand_holds(world: World, pitch: float, friction: float) -> Footholds:
         if number is None or surface.normal[2] < np.cos(np.arctan(slip)):
             continue
         low, high = surface.polygon.min(axis=0), surface.polygon.max(axis=0)
-        counts = np.maximum(np.ceil((high - low) / pitch), 1).astype(int)
-        x, y = (a + (np.arange(n) + 0.5) * (b - a) / n for a, b, n in zip(low, high, counts, strict=True))
+        counts = np.maximum(np.ceil((high - low) / pitch), 1)
+        _require_few(counts.prod())
+        x, y = (a + (np.arange(n) + 0.5) * (b - a) / n for a, b, n in zip(low, high, counts.astype(int), strict=True))
         grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         grid = grid[surface.distance_inside(grid) >= 0.0]
         places = surface.points(grid)
@@ -133,6 +136,15 @@ def hand_holds(world: World, pitch: float, friction: float) -> Footholds:
     return Footholds(np.concatenate(points), np.concatenate(normals), np.concatenate(mu), np.concatenate(pieces))
 
 
+def _require_few(count: float) -> None:
+    if not count <= _MOST_PLACES:
+        raise NotSupportedError(
+            f"the planner would have to look at {count:.2g} footholds",
+            evidence={"most": _MOST_PLACES},
+            next_step="give a nearer goal, a larger `pitch` or smaller surfaces",
+        )
+
+
 def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Array:
     """(n, 2) points of a square grid over a rectangle, with a random origin and turn.
 
@@ -140,9 +152,13 @@ def foothold_grid(corners: Array, pitch: float, rng: np.random.Generator) -> Arr
         corners: (2, 2) least and largest x and y [m].
         pitch: Distance of the points [m].
         rng: Random numbers.
+
+    Raises:
+        NotSupportedError: There would be too many points.
     """
     low, high = np.asarray(corners, dtype=float)
     middle, radius = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
+    _require_few((2.0 * radius / pitch) ** 2)
     steps = np.arange(-radius, radius + pitch, pitch)
     turn, shift = rng.uniform(0.0, 0.5 * np.pi), rng.uniform(-0.5, 0.5, size=2) * pitch
     x, y = np.meshgrid(steps, steps)

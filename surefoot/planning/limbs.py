@@ -105,7 +105,10 @@ def limbs_of(robot: Robot) -> tuple[AnyLimb, ...]:
         NotSupportedError: It has another base, or a limb has too few joints.
     """
     if robot.base_joint is None or robot.tree.kinds[robot.base_joint] != "free" or not robot.contacts:
-        raise NotSupportedError(f"planning of stances needs a floating base with contacts; `{robot.name}` has none")
+        raise NotSupportedError(
+            f"planning of stances needs a floating base with contacts; `{robot.name}` has none",
+            next_step='load it with base="floating" (`robot.base` in a scenario), or name its contacts in a side file',
+        )
     tree, ends = robot.tree, {name: robot.body_of(surface.frame) for name, surface in robot.contacts.items()}
     lines = {name: {end, *tree.ancestors(end)} for name, end in ends.items()}
     limbs: list[AnyLimb] = []

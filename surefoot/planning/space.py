@@ -69,7 +69,16 @@ class Statistics:
 
     def main_cause(self) -> str:
         """What states failed of most, by leg where there is one."""
-        return ", ".join(f"{name} ({count})" for name, count in self.causes.most_common(3)) or "nothing"
+        return main_cause(self.causes)
+
+
+def main_cause(causes: Counter[str]) -> str:
+    """The three most frequent causes.
+
+    Args:
+        causes: How often states failed of each.
+    """
+    return ", ".join(f"{name} ({count})" for name, count in causes.most_common(3) if count) or "nothing"
 
 
 class StanceModel:

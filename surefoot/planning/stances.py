@@ -147,11 +147,15 @@ class StanceGraph:
         return out
 
     def unlikeness(self, stance: Key) -> float:
-        """How far feet are from their places at home, on average, with the base where it fits best [m]."""
+        """How far feet are from their places at home, with the base where it fits best: half average, half worst [m].
+
+        The average alone lets one foot of a quadruped fall behind until nothing can lift it.
+        """
         base, feet = self.fitted_base(stance), self.centres[self._feet, np.array(stance)[self._feet]]
         c, s = np.cos(base[5]), np.sin(base[5])
         nominal = self._home_feet[self._feet, :2] @ np.array([[c, s], [-s, c]]) + base[:2]
-        return float(np.linalg.norm(feet[:, :2] - nominal, axis=1).mean())
+        off = np.linalg.norm(feet[:, :2] - nominal, axis=1)
+        return float(0.5 * (off.mean() + off.max()))
 
     # -- moves ----------------------------------------------------------------------------------------------------
 
@@ -207,6 +211,15 @@ class StanceGraph:
             if len(bases):
                 bases = bases[self.mode(stance, move.leg).check(self.states(stance, bases)).valid]
         return bases[np.argsort(self._strain(move.before, bases), kind="stable")][:4]
+
+    def posed(self, stance: Key, rng: np.random.Generator) -> bool:
+        """Whether some base pose was found in which all feet of a stance stand.
+
+        Args:
+            stance: The stance.
+            rng: Random numbers.
+        """
+        return len(self._sample_bases(stance, stance, None, rng)) > 0
 
     def _sample_bases(self, stance: Key, goal: Key, entry: Array | None, rng: np.random.Generator) -> Array:
         """Base poses in which all feet of a stance stand; where few do, more are looked for nearer to the best fit."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
+from surefoot.errors import NotSupportedError
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.motion.timing import Path, PathLimits, spline_curve, time_path
 from surefoot.planning.multimodal import Segment, StancePlan
@@ -19,6 +20,7 @@ from surefoot.robot import placement
 from surefoot.spatial import so3
 
 _SAMPLES = 25  # of a piece, to find its joint rates
+_MOST_SAMPLES = 1_000_000
 _INTERVALS = 40  # of the grid along a piece
 _LEAST_BALANCE = 0.005  # [m]
 _STILL = 1e-9  # points nearer than this are one
@@ -215,10 +217,21 @@ def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
     return out
 
 
+def _samples(duration: float, pace: Pace) -> int:
+    """Samples of a piece."""
+    if not duration <= _MOST_SAMPLES * pace.dt:
+        raise NotSupportedError(
+            f"a piece of the motion takes {duration:.3g} s",
+            evidence={"at most": f"{_MOST_SAMPLES * pace.dt:g} s"},
+            next_step="allow higher joint rates",
+        )
+    return max(2, int(np.ceil(duration / pace.dt)))
+
+
 def _gentle(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
     """Duration [s] and states (n, 6 + 3 L) of a piece that is run with s = 10 τ³ − 15 τ⁴ + 6 τ⁵."""
     duration = _duration(model, piece, pace)
-    count = max(2, int(np.ceil(duration / pace.dt)))
+    count = _samples(duration, pace)
     share = np.arange(1, count + 1) / count
     return duration, _along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2))
 
@@ -228,7 +241,7 @@ def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array
     keep = np.concatenate([[True], np.abs(np.diff(piece, axis=0)).max(axis=1) > _STILL])
     points = piece[keep]
     if len(points) < 2:
-        return pace.least, np.tile(piece[-1], (max(2, int(np.ceil(pace.least / pace.dt))), 1))
+        return pace.least, np.tile(piece[-1], (_samples(pace.least, pace), 1))
     path = Path(model.robot, spline_curve(points), lambda x: model.chart.lift(x).q)
     velocity = np.concatenate([np.full(6, np.inf), _rates(model, pace)])
     acceleration = np.concatenate([_base_acceleration(model), np.full(len(velocity) - 6, pace.acceleration)])
@@ -236,7 +249,7 @@ def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array
     if not timing.success:
         return _gentle(model, piece, pace)
     duration = max(timing.duration, pace.least)
-    count = max(2, int(np.ceil(duration / pace.dt)))
+    count = _samples(duration, pace)
     s, _, _ = timing.at(timing.duration * np.arange(1, count + 1) / count)
     return duration, np.concatenate([path.curve.at(s)[0][:-1], piece[-1:]])
 

@@ -12,6 +12,7 @@ so that a path of straight pieces, continuous double supports among them, is sol
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from math import exp
 from typing import NamedTuple
@@ -54,12 +55,15 @@ class DcmPlan:
         self.omega = number(omega, "omega", positive=True)
         self.starts = np.cumsum([0.0, *(piece.duration for piece in pieces)])
         """(pieces + 1,) times at which pieces begin, and the end [s]."""
-        self._from = np.array([piece.start for piece in pieces], dtype=float)
-        self._to = np.array([piece.end for piece in pieces], dtype=float)
+        begins = np.array([piece.start for piece in pieces], dtype=float)
+        ends = np.array([piece.end for piece in pieces], dtype=float)
         lengths = np.diff(self.starts)[:, None]
-        self._rate = np.divide(self._to - self._from, lengths, out=np.zeros_like(self._to), where=lengths > 0.0)
-        self._ends = np.empty_like(self._to)  # DCM at the end of each piece
-        dcm = self._to[-1] if final is None else np.asarray(final, dtype=float)
+        rates = np.divide(ends - begins, lengths, out=np.zeros_like(ends), where=lengths > 0.0)
+        self._times: list[float] = self.starts.tolist()  # lists are quicker than small arrays
+        self._to, self._rate = ends.tolist(), rates.tolist()
+        self._begin = begins[0].tolist()
+        self._ends = list(self._to)  # DCM at the end of each piece
+        dcm = ends[-1].tolist() if final is None else np.asarray(final, dtype=float).tolist()
         for k in range(len(pieces) - 1, -1, -1):
             self._ends[k] = dcm
             dcm = self._dcm(k, float(lengths[k, 0]))
@@ -75,17 +79,19 @@ class DcmPlan:
         Args:
             t: [s] since the beginning of the path.
         """
-        k = int(np.searchsorted(self.starts, t, side="right")) - 1
+        k = bisect_right(self._times, t) - 1
         if k < 0:
-            return self._from[0].copy(), self._dcm(0, float(self.starts[1]))
+            return np.array(self._begin), np.array(self._dcm(0, self._times[1]))
         if k >= len(self._to):
-            return self._to[-1].copy(), self._ends[-1].copy()
-        remaining = float(self.starts[k + 1]) - t
-        return self._to[k] - remaining * self._rate[k], self._dcm(k, remaining)
+            return np.array(self._to[-1]), np.array(self._ends[-1])
+        remaining = self._times[k + 1] - t
+        zmp = [to - remaining * rate for to, rate in zip(self._to[k], self._rate[k], strict=True)]
+        return np.array(zmp), np.array(self._dcm(k, remaining))
 
-    def _dcm(self, k: int, remaining: float) -> Array:
+    def _dcm(self, k: int, remaining: float) -> list[float]:
         """DCM in piece k at a time before its end."""
-        lead = self._rate[k] / self.omega
-        ahead = self._ends[k] - self._to[k] - lead
-        out: Array = self._to[k] - remaining * self._rate[k] + lead + exp(-self.omega * remaining) * ahead
-        return out
+        fades, omega = exp(-self.omega * remaining), self.omega
+        return [
+            to - remaining * rate + rate / omega + fades * (end - to - rate / omega)
+            for to, rate, end in zip(self._to[k], self._rate[k], self._ends[k], strict=True)
+        ]

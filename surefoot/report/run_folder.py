@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,10 +10,12 @@ from typing import Any
 
 from surefoot.arrays import finite_array
 from surefoot.errors import FileFormatError
+from surefoot.files import read_json
 from surefoot.motion import Log, Trajectory
 from surefoot.robot import Robot, load
 from surefoot.robot.build import locked
 from surefoot.robot.model import under_gravity
+from surefoot.tables import parse_toml, read_toml_text
 
 _NEEDED = ("metrics.json", "scenario.toml", "trajectory.npz")
 
@@ -73,7 +73,7 @@ def read_run(path: str | Path, robot: Robot | None = None) -> RunFolder:
     trajectory = Trajectory.load(folder / "trajectory.npz")
     trajectory.require(own)
     log = Log.load(folder / "log.parquet")
-    return RunFolder(folder, own, trajectory, log, _metrics(folder / "metrics.json"), scenario, text)
+    return RunFolder(folder, own, trajectory, log, read_json(folder / "metrics.json"), scenario, text)
 
 
 def robot_of_run(path: str | Path) -> Robot:
@@ -103,18 +103,5 @@ def _reduced(robot: Robot, lock: tuple[tuple[str, float], ...], only: tuple[str,
 
 
 def _scenario(path: Path) -> tuple[str, dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        return text, tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise FileFormatError("cannot be read as TOML", file=path, evidence={"reader": error}) from error
-
-
-def _metrics(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileFormatError("cannot be read as JSON", file=path, evidence={"reader": error}) from error
-    if not isinstance(found, dict):
-        raise FileFormatError("is not a JSON object", file=path)
-    return found
+    text = read_toml_text(path)
+    return text, parse_toml(text, path)

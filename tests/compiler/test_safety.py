@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import surefoot as sf
 from surefoot.codegen.batch import _Pieces, aligned_empty
 from surefoot.codegen.repeated import Repeated
 from surefoot.compiler.kernel_set import compile_robot
-from surefoot.errors import ModelError, NotSupportedError, ShapeError
+from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
 from tests.compiler.examples import kernel_of
 
 
@@ -222,6 +223,25 @@ def test_bound_arrays_are_aligned_and_do_not_overlap_in_part(robot, kernels, rng
     whole = aligned_empty((size + 1, 2 * tiles[1].shape[1], tiles[1].shape[2])).reshape(-1, *tiles[1].shape[1:])
     with pytest.raises(ShapeError, match="overlaps"):
         kernels.rnea.tiled(tiles[0], tiles[1], whole[:size], out=whole[2 : size + 2])
+
+
+def test_loops_end_only_by_outputs_that_they_have(rng):
+    """Machine code reads the mark of a state where it is told to."""
+    loop = Repeated(kernel_of(lambda x, u: x + u, (9,), (9,)), feedback={"x0": 0})
+    given = {name: rng.standard_normal((3, 9)) for name in loop.names}
+    for until in (1, -3, 1 << 40, 0.5):
+        for run in (partial(loop, until=until), partial(loop.bind, until=until), partial(loop.each, until=until)):
+            with pytest.raises(UnknownNameError, match="marks states as done"):
+                run(given, 4)
+    with pytest.raises(ShapeError, match="steps"):
+        loop.bind(given, -1)
+
+
+@pytest.mark.parametrize("wrong", [None, 7.0, np.ones((3, 2), complex), np.ma.ones((3, 2)), np.ones((3, 1, 1, 1, 1))])
+def test_tiles_of_other_things_are_refused(kernels, wrong):
+    for call in (kernels.crba.to_tiles, kernels.crba.tiled, kernels.crba.unpack):
+        with pytest.raises(ShapeError):
+            call(wrong)
 
 
 def test_loops_over_time_write_only_what_can_be_written(rng):

@@ -15,7 +15,7 @@ from surefoot.motion import Estimator, State
 from surefoot.sim.sensors.channels import Channel
 from surefoot.sim.sensors.sensors import Sensors, Truth
 from surefoot.sim.sensors.settings import SensorSettings
-from tests.estimation.examples import GENTLE, STILL, WIDE, Slide, arm, robot_of, run, standing
+from tests.estimation.examples import GENTLE, STEP, STILL, WIDE, Slide, Sway, arm, robot_of, run, standing
 from tests.motion.examples import every_kind
 
 DT = 0.004
@@ -222,6 +222,32 @@ def test_a_foot_with_little_load_moves_the_estimate_less():
         errors.append(np.linalg.norm(found.position[-1]))
     assert errors[1] > 5e-4
     assert errors[0] < 0.6 * errors[1]
+
+
+def test_a_sole_that_tips_over_its_edge_holds_there_alone():
+    """A rigid robot turns about the front edges of its soles; it sees that by the centre of pressure."""
+    robot = robot_of("small-humanoid")
+    q, edge = np.array(robot.home), max(corners[:, 0].max() for corners in robot.contact_corners(robot.home).values())
+    home, load = pin.XYZQUATToSE3(q[:7]), 0.5 * robot.mass * 9.81
+    lever = {name: float(contact.corners[:, 0].max()) for name, contact in robot.contacts.items()}
+
+    class Tipping(Sway):
+        def pose(self, t, home):
+            R = pin.exp3(np.array([0.0, 0.05 * (1.0 - np.cos(2.0 * np.pi * t)), 0.0]))
+            return pin.SE3(R, (np.eye(3) - R) @ [edge, 0.0, 0.0]) * home
+
+    def truths(share):
+        wrenches = {name: np.array([0.0, 0.0, load, 0.0, -share * x * load, 0.0]) for name, x in lever.items()}
+        for t in 0.005 * np.arange(120):
+            v, a = np.zeros(robot.nv), np.zeros(robot.nv)
+            v[:6] = Tipping().twist(t, home)
+            a[:6] = (Tipping().twist(t + STEP, home) - Tipping().twist(t - STEP, home)) / (2 * STEP)
+            q[:7] = pin.SE3ToXYZQUAT(Tipping().pose(t, home))
+            yield Truth(t, q.copy(), v, a, wrenches)
+
+    told, untold = (run(robot, list(truths(share)), SensorSettings()) for share in (1.0, 0.0))
+    assert told.speed.max() < 0.02
+    assert untold.speed.max() > 2.0 * told.speed.max()
 
 
 def test_same_readings_same_bits():

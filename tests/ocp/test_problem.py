@@ -217,11 +217,54 @@ def test_length_and_spring_are_free_and_their_gradients_right() -> None:
         (lambda p: p.constrain("c", lambda n: n.y, 1.0, 0.0), "bounds of `c`"),
         (lambda p: p.bound("knee"), "knee"),
         (lambda p: p.solve(), "no phases"),
+        (lambda p: p.phase("a", (), 5, "long"), "duration of phase `a`"),
+        (lambda p: p.phase("a", (), 5, spots={"paw": np.eye(4)}), "paw"),
+        (lambda p: p.phase("a", (), 5, transition="impact"), "begin with an impact"),
+        (lambda p: p.phase("a", (), 5, friction=-1.0), "friction of phase `a`"),
+        (lambda p: p.fix("middle", "slide", 1.0), "middle"),
+        (lambda p: p.periodic(omit=["way"]), "way"),
+        (lambda p: p.cost("torque", at="midway"), "midway"),
+        (lambda p: p.constrain("c", lambda n: n.y, np.inf), "bounds of `c`"),
+        (lambda p: p.constrain("torque limit", lambda n: n.y), "`torque limit` is a constraint of the problem itself"),
+        (lambda p: p.bound("slide", np.nan), "bounds of `slide`"),
+        (lambda p: p.parameter("h", 0.0, 1.0, 7.0), "guess of parameter `h`"),
+        (lambda p: p.guess([0.0]), "guess must be a function"),
     ],
 )
 def test_bad_input_is_refused_by_name(act, words) -> None:
     with pytest.raises(SurefootError, match=words):
         act(Problem(_slider()))
+
+
+@pytest.mark.parametrize(
+    ("function", "others", "words"),
+    [
+        (lambda node: node.parameters["h"], {}, "parameter `h`"),
+        (lambda node: node.wrenches["paw"], {}, "contact that holds here `paw`"),
+        (lambda node: np.sin(node.y), {}, "`c` failed: TypeError.*\\n.*ops.sin"),
+        (lambda node: None, {}, "`c` must return numbers"),
+        (lambda node: node.y, {"lower": [0.0, 1.0, 2.0]}, "bounds of `c` do not fit its 1 value"),
+        (lambda node: node.tau, {"of_posture": True}, "`c` acts nowhere"),
+        (lambda node: node.y, {"at": "impact"}, "`c` acts nowhere"),
+    ],
+)
+def test_own_blocks_that_cannot_work_are_refused_by_name(function, others, words) -> None:
+    problem = Problem(_slider())
+    problem.phase("go", (), 2, 1.0)
+    problem.constrain("c", function, **others)
+    with pytest.raises(SurefootError, match=words):
+        problem.solve()
+
+
+def test_trouble_names_values_that_are_not_finite_and_ends_outside_limits() -> None:
+    problem = Problem(_slider())
+    problem.phase("go", (), 2, 1.0)
+    problem.cost("root", 1.0, lambda node: ops.sqrt(node.y - 1.0))
+    assert "not finite where it stopped: root @ go" in str(problem.solve().trouble)
+    problem = Problem(_slider())
+    problem.phase("go", (), 2, 1.0)
+    problem.start([100.0])
+    assert "position at the start, position limit @ go" in str(problem.solve().trouble)
 
 
 def test_bad_guess_is_refused_before_anything_is_compiled() -> None:

@@ -9,8 +9,10 @@ from scipy.optimize import linprog
 
 import surefoot as sf
 from surefoot.contact import admissible_wrenches
+from surefoot.errors import NotSupportedError
 from surefoot.motion import GroundBox, GroundPlane, World
 from surefoot.planning import Margins, Mode, StanceModel, support_region
+from surefoot.planning.footholds import foothold_grid
 from surefoot.robot import placement
 
 
@@ -21,6 +23,14 @@ def step_world() -> World:
 @pytest.fixture(scope="module")
 def model() -> StanceModel:
     return StanceModel(sf.load("hexapod"), step_world(), Margins(clearance=0.0))
+
+
+def test_a_goal_too_far_for_a_grid_is_refused() -> None:
+    """Before memory is taken for its footholds."""
+    rng = np.random.default_rng(0)
+    assert len(foothold_grid(np.array([[0.0, 0.0], [1.0, 1.0]]), 0.1, rng)) >= 100
+    with pytest.raises(NotSupportedError, match="footholds"):
+        foothold_grid(np.array([[0.0, 0.0], [1e9, 1.0]]), 0.1, rng)
 
 
 def test_collisions_with_the_world_are_those_of_coal(model: StanceModel) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.errors import FileFormatError, ShapeError, UnknownNameError
+from surefoot.errors import FileFormatError, ScenarioError, ShapeError, UnknownNameError
 from surefoot.report.compare.page import compare_evidence, compare_page, comparison_html, number_text
 from surefoot.report.compare.plots import common_clock, compare_plots, held, joint_quantities, log_quantities, on_clock
 from surefoot.report.compare.tables import Comparison, compare_runs, difference_rows, flattened, run_names
@@ -72,7 +72,7 @@ def test_what_is_no_run_is_told(tmp_path):
     with pytest.raises(FileFormatError, match="does not name a robot"):
         robot_of_run(path)
     (path / "scenario.toml").write_text("name = ")
-    with pytest.raises(FileFormatError, match="TOML"):
+    with pytest.raises(ScenarioError, match="TOML"):
         robot_of_run(path)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.errors import SurefootError
+from surefoot.errors import ScenarioError, SurefootError
 from surefoot.gait import StepLimits
 from surefoot.geometry import Box, Capsule, Cylinder, Sphere
 from surefoot.motion import GroundBox, GroundPlane
@@ -165,3 +165,12 @@ def test_moving_ground_in_units_of_the_body_is_similar_on_every_robot():
         assert period * np.sqrt(9.81 / height) == pytest.approx(np.sqrt(0.1 / 12.0 * (25.0 + 0.01) / 0.9), rel=1e-3)
     with pytest.raises(SurefootError, match="no contact surfaces"):
         build_world(world, load("pendulum"))
+
+
+def test_grounds_of_too_many_pieces_are_refused():
+    """Before they are made."""
+    tables = [GroundTable(kind="stairs", steps=1000, rise=0.1, run=0.3)] * 2
+    assert len(build_ground(tables)) == 2000
+    for more in (GroundTable(kind="plane"), GroundTable(kind="blocks", count=(30, 30), cell=0.1, rise=0.1)):
+        with pytest.raises(ScenarioError, match=r"the ground has 2\d\d\d pieces"):
+            build_ground([*tables, more])

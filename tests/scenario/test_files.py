@@ -66,6 +66,8 @@ LONG = {
     "reach-wbc",
     "step-recovery",
     "wipe",
+    "hip-push",
+    "support-transition",
     "single-stance",
     "synergies",
 }  # plan for seconds before they begin, or differ from others by what has tests of its own

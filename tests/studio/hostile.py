@@ -12,6 +12,7 @@ import surefoot as sf
 
 MODULES = (
     "numpy", "sitecustomize", "usercustomize", "surefoot", "json", "mujoco", "coacd", "viser", "multiprocessing",
+    "ctypes", "struct", "bench",
 )  # fmt: skip
 
 

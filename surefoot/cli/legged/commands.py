@@ -41,7 +41,8 @@ def matrix(
     scenarios: Annotated[
         str | None, typer.Option(metavar="S,T", help="Comma-separated scenarios; default: all of the matrix.")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="Number of seeds, from 0 on.", min=1)] = 1,
+    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 1,
+    first_seed: Annotated[int, typer.Option(help="The first of them.", min=0)] = 0,
     perturbed: Annotated[
         int | None,
         typer.Option(metavar="N", help="N runs each with masses ±20 %, friction 0.4–1.0, 5 ms delay.", min=1),
@@ -49,13 +50,15 @@ def matrix(
     out: Annotated[
         Path | None, typer.Option(help="Output folder, or that of an interrupted matrix; default: runs/matrix-….")
     ] = None,
+    workers: Annotated[int | None, typer.Option(help="Runs at a time; default: one for each core.", min=1)] = None,
     set_: Changes = None,
     json: Json = False,
 ) -> int:
     """Run scenarios × robots × seeds on all cores; resumable. Exit status 1 if a run did not pass."""
     from surefoot.cli.legged.matrix import matrix_command
 
-    return matrix_command(family, robots, scenarios, perturbed or seeds, out, set_ or [], json, perturbed is not None)
+    drawn, chosen = perturbed is not None, range(first_seed, first_seed + (perturbed or seeds))
+    return matrix_command(family, robots, scenarios, chosen, out, set_ or [], json, drawn, workers)
 
 
 @legged.command()

@@ -24,11 +24,12 @@ def matrix_command(
     family: str,
     robots: str | None,
     scenarios: str | None,
-    seeds: int,
+    seeds: Sequence[int],
     out: Path | None,
     overrides: Sequence[str],
     as_json: bool,
     perturbed: bool = False,
+    workers: int | None = None,
 ) -> int:
     """Run a matrix, or what is left of it; the last line printed is the path of its folder.
 
@@ -50,7 +51,7 @@ def matrix_command(
             if not sys.stderr.isatty():
                 print(f"{row.scenario} {row.robot} {row.seed}: {row.verdict} {row.reason or ''}", file=sys.stderr)
 
-        rows = run_matrix(jobs, folder, told)
+        rows = run_matrix(jobs, folder, told, workers)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
     else:

@@ -53,7 +53,7 @@ def study_walk_command(robot: str, step: float, objectives: str | None, out: Pat
         _print(_WALK_HEAD, [_walk_row(run) for run in runs])
         for s in said:
             print(f"{'holds' if s.holds else 'does not hold':<14} {s.text}: {s.numbers}")
-    page = out or Path(f"walks-{model.name}.html")
+    page = out or Path(f"walks-{Path(robot).stem}.html")
     if out is not None or not as_json:
         write_text(page, _walk_page(model.name, runs, said))
     if not as_json:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from surefoot.codegen.arguments import as_plain
+from surefoot.codegen.arguments import as_plain, real_numbers
 from surefoot.codegen.artifact import Artifact
 from surefoot.codegen.batch import thread_count
 from surefoot.codegen.kernel import Kernel
@@ -113,7 +114,7 @@ class Repeated:
         runner = self._runner(n is None)
         records = self._records(runner.artifact, n, steps // every, out or {})
         self._refuse_overlap(arrays, records)
-        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        ending = self._ending(runner.artifact, until, enough)
         schedule = Schedule(steps, hold, every, limit, self._fed, self._with_time, *ending)
         count = thread_count(self.kernel.threads if threads is None else threads)
         final, good, bad = runner.repeat(list(arrays.values()), records, n, schedule, count)
@@ -134,6 +135,7 @@ class Repeated:
             until: As in a call.
             enough: As in a call.
         """
+        _require_count("steps", steps, _MOST_STEPS[self.kernel.bits])
         arrays, n = self._arrays(inputs, steps)
         if moved := sorted(name for name in self.names if arrays[name] is not inputs[name]):
             raise ShapeError("arrays are not contiguous, not aligned, or of another type", evidence={"inputs": moved})
@@ -141,10 +143,11 @@ class Repeated:
         if fixed := sorted(self.names[k] for k, x in final.items() if not x.flags.writeable):
             raise ShapeError("arrays that are fed back cannot be written", evidence={"inputs": fixed})
         self.kernel.arguments.refuse_overlap(list(arrays.values()), list(final.values()))
-        ending = (-1 if until is None else until, _ALL if enough is None else enough)
+        runner = self._runner(n is None)
+        ending = self._ending(runner.artifact, until, enough)
         schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, *ending)
         good = np.zeros(1 if n is None else n, self.kernel.dtype)
-        run = self._runner(n is None).prepare(list(arrays.values()), {}, n, schedule, final, good)
+        run = runner.prepare(list(arrays.values()), {}, n, schedule, final, good)
 
         def call() -> Array:
             run(1)
@@ -169,9 +172,10 @@ class Repeated:
         arrays, n = self._arrays(inputs, steps)
         if n is None or self.timed:
             raise ShapeError("a queue takes many states, and no inputs that are read with time")
-        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, until)
+        runner = self._runner(False)
+        schedule = Schedule(steps, 1, 1, np.inf, self._fed, self._with_time, *self._ending(runner.artifact, until))
         count = thread_count(self.kernel.threads if threads is None else threads)
-        final = self._runner(False).queue(list(arrays.values()), n, schedule, count)
+        final = runner.queue(list(arrays.values()), n, schedule, count)
         return {self.names[k]: x for k, x in final.items()}
 
     def _runner(self, single: bool) -> RepeatRunner:
@@ -193,6 +197,15 @@ class Repeated:
                     f"output {k} of `{self.kernel.recipe.name}` cannot be fed back into `{name}`",
                     evidence={f"output {k}": artifact.output_shapes[k], name: shapes[name]},
                 )
+
+    def _ending(self, artifact: Artifact, until: int | None, enough: int | None = None) -> tuple[int, int]:
+        """The output that marks states as done, −1 for none, and how many of them are enough."""
+        if enough is not None:
+            _require_count("enough", enough, _ALL)
+        marks = [str(k) for k, shape in enumerate(artifact.output_shapes) if math.prod(shape)]
+        if until is not None and (not isinstance(until, int | np.integer) or str(until) not in marks):
+            raise one_of(f"output of `{self.kernel.recipe.name}` that marks states as done", str(until), marks)
+        return -1 if until is None else int(until), _ALL if enough is None else int(enough)
 
     # -- arrays ---------------------------------------------------------------------------------------------------
 
@@ -218,10 +231,7 @@ class Repeated:
             raise ShapeError(
                 f"`{self.kernel.recipe.name}` needs `{name}`", next_step=f"give {', '.join(self.names)} as arrays"
             )
-        found = np.asarray(value)
-        if found.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
-            raise ShapeError(f"`{name}` is not an array of real numbers", evidence={"dtype": found.dtype})
-        return as_plain(found, self.kernel.dtype)
+        return as_plain(real_numbers(value, name), self.kernel.dtype)
 
     def _wrong_shape(self, name: str, array: Array, shape: tuple[int, ...], n: int | None, times: int) -> ShapeError:
         along = f"{times}, " if name in self.timed else ""

@@ -18,6 +18,7 @@ __all__ = ["CatchStep", "Catcher"]
 
 _FAR, _WIDE = 0.6, 0.5  # furthest landing ahead and beyond the distance of the feet at home, shares of the leg length
 _LEAN = 1.3  # the same by what ankles and hips allow with flat soles, shares of `LegReach.aside`; both legs lean
+_APART = 0.03  # least gap between the soles, share of the leg length
 _SOLE = 0.85  # share of the sole in which the centre of pressure is planned
 _QUICKEST, _USUAL, _SLOWEST = 0.7, 1.0, 2.0  # duration of a step, in 1/ω
 _EFFORT = 0.6  # share of the torques with which a leg is swung
@@ -50,7 +51,7 @@ class Catcher:
         self.limits = StepLimits(
             forward=(-_FAR * legs.length, _FAR * legs.length),
             width=(
-                max(2.0 * sole[1] + 0.02, 0.5 * legs.apart),
+                max(2.0 * sole[1] + _APART * legs.length, 0.5 * legs.apart),
                 legs.apart + min(_WIDE * legs.length, _LEAN * legs.aside),
             ),
             duration=(_QUICKEST / omega, _SLOWEST / omega),
@@ -68,7 +69,7 @@ class Catcher:
             for mine, other in (self.sides, self.sides[::-1])
         }
 
-    def choose(self, dcm: Array, poses: Sequence[Array]) -> CatchStep:
+    def choose(self, dcm: Array, poses: Sequence[Array], com: Array | None = None) -> CatchStep:
         """The step to make now.
 
         First of all a viable one, or one nearest to it; then one after which the robot stands; then the shortest.
@@ -76,21 +77,24 @@ class Catcher:
         Args:
             dcm: (2,) in world.
             poses: (4,) each, of both feet in world.
+            com: (2,) centre of mass in world; at rest, under the DCM, if omitted.
         """
-        steps = [CatchStep(self, support, poses, dcm) for support in range(2)]
+        steps = [CatchStep(self, support, poses, dcm, com) for support in range(2)]
         return min(steps, key=self._cost)
 
     def _cost(self, step: CatchStep) -> tuple[float, float, float]:
         outside, margin = float(np.hypot(*step.found.outside)), min(self.margin(step), self.well_inside)
         return round(outside, 3), -round(margin, 3), step.way
 
-    def duration(self, way: float) -> float:
+    def duration(self, way: Array, carried: Array) -> float:
         """Of a swing, by what the leg can do [s].
 
         Args:
-            way: Of the foot [m].
+            way: (2,) of the foot [m].
+            carried: (2,) of the trunk meanwhile [m]: a robot that falls carries the foot along.
         """
-        return float(np.clip(self.legs.swing_time(way, _EFFORT), *self.limits.duration))
+        far, beside = (float(np.hypot(x[0], x[1])) for x in (way, way - carried))
+        return float(np.clip(self.legs.swing_time(far, _EFFORT, beside), *self.limits.duration))
 
     def plan(
         self,
@@ -135,9 +139,12 @@ class CatchStep:
         support: Number of the foot that stands.
         poses: (4,) each, of both feet in world.
         dcm: (2,) in world.
+        com: (2,) centre of mass in world; where the DCM is if omitted.
     """
 
-    def __init__(self, catcher: Catcher, support: int, poses: Sequence[Array], dcm: Array) -> None:
+    def __init__(
+        self, catcher: Catcher, support: int, poses: Sequence[Array], dcm: Array, com: Array | None = None
+    ) -> None:
         self._catcher, self.support, self.foot = catcher, support, 1 - support
         self.anchor = poses[support].copy()
         """(4,) the foot that stands, in world."""
@@ -147,8 +154,10 @@ class CatchStep:
         self.clock = 0.0
         """Since the foot left the ground [s]."""
         self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home, catcher.limits.duration[0])
+        self._left = self.seen(dcm if com is None else com)
         for _ in range(2):
-            duration = catcher.duration(float(np.hypot(*(self.found.landing - start[:2]))))
+            carried = self._carried(self._left, self.seen(dcm))
+            duration = catcher.duration(self.found.landing - start[:2], carried)
             self.found = catcher.plan(support, self.seen(dcm), 0.0, self._home, duration)
         self._shortest = duration
         self.length = self.found.remaining
@@ -162,13 +171,20 @@ class CatchStep:
         """(2,) relative to the foot that stands, of a point in world."""
         return turned(point[:2] - self.anchor[:2], -self.anchor[3])
 
-    def advance(self, dt: float, poses: Sequence[Array], dcm: Array) -> None:
+    def _carried(self, com: Array, dcm: Array) -> Array:
+        """(2,) how far the centre of mass goes during the swing, by the pendulum; both relative to the support."""
+        growth, cop = exp(self._catcher.omega * self.found.remaining), self.found.cop
+        half = 0.5 * (dcm - cop)
+        return np.asarray(cop + half * growth + (com - cop - half) / growth - self._left)
+
+    def advance(self, dt: float, poses: Sequence[Array], dcm: Array, com: Array | None = None) -> None:
         """Plan again, and lead the foot on.
 
         Args:
             dt: Since the last time [s].
             poses: (4,) each, of both feet in world.
             dcm: (2,) in world.
+            com: (2,) centre of mass in world; where the DCM is if omitted.
         """
         gap = poses[self.support] - self.anchor
         gap[3] = wrapped(gap[3])
@@ -177,7 +193,8 @@ class CatchStep:
         remaining = self.length - self.clock
         if remaining > _SETTLED:
             at, catcher = self.swing.position[:2], self._catcher
-            self._shortest = max(self._shortest, catcher.duration(float(np.hypot(*(self.landing - self._start)[:2]))))
+            carried = self._carried(self.seen(dcm if com is None else com), self.seen(dcm))
+            self._shortest = max(self._shortest, catcher.duration((self.landing - self._start)[:2], carried))
             reach = _FASTEST * catcher.legs.length * remaining
             self.found = catcher.plan(
                 self.support,

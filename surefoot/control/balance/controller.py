@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.control.balance.body import BalancedBody
-from surefoot.control.balance.foot_lift import DONE, LOAD, UP, FootLift
+from surefoot.control.balance.foot_lift import DONE, LOAD, SHIFT, UNLOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
 from surefoot.control.balance.pressing import PressingForces
@@ -41,7 +41,8 @@ class BalanceSettings:
 
     Args:
         dcm_gain: How fast errors of the DCM vanish [1/s].
-        ahead: How far the ZMP may be ahead of the DCM, share of the height of the centre of mass.
+        ahead: How far the ZMP may be ahead of the DCM, besides what holds a steady force, share of the height of the
+            centre of mass.
         lead: How far into a push is looked ahead [s].
         lower: How much lower than at the beginning the centre of mass is kept, share of its height: straight legs
             cannot push.
@@ -238,9 +239,9 @@ class BalanceController:
         against = self._pushed.mean / w
         self._dcm_ref = self._com_ref[:2] + wished[1, :2] / w - against
         soon = self._dcm + s.lead * (self._pushed.push - self._pushed.mean)
-        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + against + s.dcm_gain / w * (soon - self._dcm_ref)
+        ahead = wished[1, :2] / -w - wished[2, :2] / w**2 + s.dcm_gain / w * (soon - self._dcm_ref)
         far = float(np.hypot(ahead[0], ahead[1]))
-        wanted = soon + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
+        wanted = soon + against + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
         cop = closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
         self._zmp = cop + beyond
@@ -285,7 +286,14 @@ class BalanceController:
                 yaw = self.footing.frame[3]
                 pose = self.footing.in_world(lift.pose)
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
-        self.body.share(self.footing.shares(self._zmp, self._carrying()).tolist(), most.tolist())
+        shares = self.footing.shares(self._zmp, self._carrying())
+        for lift in self._lifts.values():
+            if lift.phase == UNLOAD:
+                shares *= 1.0 - lift.load
+                shares[lift.foot] = lift.load
+            elif lift.phase == SHIFT:
+                lift.carried = float(shares[lift.foot])
+        self.body.share(shares.tolist(), most.tolist())
 
     def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
         T = placement_of(self.footing.frame)

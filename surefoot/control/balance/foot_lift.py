@@ -38,6 +38,8 @@ class FootLift:
         self.way = closest_inside(home, middle + _WELL_INSIDE * (polygon - middle)) - home
         self._ground = footing.places[foot]
         self.pose, self.rate, self.change = self._ground.copy(), np.zeros(4), np.zeros(4)
+        self.carried = 1.0
+        """Share of the weight on the foot before it is unloaded."""
 
     def advance(self, dt: float, error: float, touches: bool | None) -> bool:
         """Go on; returns whether the phase changed.
@@ -107,7 +109,7 @@ class FootLift:
         """Largest share of the weight on the foot."""
         match self.phase:
             case 1:  # UNLOAD
-                return max(_STILL_LOADED, 1.0 - self.clock / _UNLOAD_TIME)
+                return max(_STILL_LOADED, self.carried * (1.0 - self.clock / _UNLOAD_TIME))
             case 4:  # LOAD
                 return _STILL_LOADED + self.clock / _LOAD_TIME
             case _:

@@ -24,12 +24,13 @@ from surefoot.robot import Robot, anatomy
 __all__ = ["StepRecovery"]
 
 _BREATH = 0.01  # least time on two feet between steps [s]
-_SETTLES, _DOUBT = 0.25, 0.1  # time in which soles turn flat after a landing [s]; how far the estimate may be off [m]
+_SETTLES = 0.25  # time in which soles turn flat after a landing [s]
+_DOUBT = 0.14  # how far the estimate may be off meanwhile, share of the height
 _SETTLE = 0.8  # no steps before [s]
 _AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
-_ROOM = 0.05  # how far inside the support the capture point is before the trunk is righted after a step [m]
+_ROOM = 0.07  # how far inside the support the capture point is before the trunk is righted after a step, likewise
 _STEADY = 0.2  # how far beyond the soles the ground may push to keep the trunk upright, share of the height
 _AGAINST = 0.05  # the same where that brings the fall on
 _FORESIGHT = 0.05  # how far into a push is looked ahead [s]
@@ -61,9 +62,10 @@ class StepRecovery(BalanceController):
             )
         super().__init__(robot, moves, settings, q0)
         self._standing = self.settings
-        self._after_step = replace(self.settings, swing=replace(self.settings.swing, fastest=0.0, margin=_ROOM))
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home
+        swing = replace(self.settings.swing, fastest=0.0, margin=_ROOM * self._highest)
+        self._after_step = replace(self.settings, swing=swing)
         self._height = self._highest
         self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
@@ -84,13 +86,13 @@ class StepRecovery(BalanceController):
             self._lower(dt, poses)
         self.body.may_tip = self._step is not None or (bool(self.steps) and self._since < _AFTER)
         if self._step is None:
-            step = None if self._t is None else self._needed_step(t, dcm, poses)
+            step = None if self._t is None else self._needed_step(t, com[:2], dcm, poses)
             if step is None:
                 return super()._command(t, q, v)
             self._step = step
             self.body.release(step.foot)
         self._t, step = t, self._step
-        step.advance(dt, poses, dcm)
+        step.advance(dt, poses, dcm, com)
         touches = None if self._touching is None else self._touching[step.foot] >= self.settings.touch
         if step.has_landed(touches):
             self._land(step, com, poses)
@@ -98,7 +100,7 @@ class StepRecovery(BalanceController):
         self._lead_step(step, com, dcm)
         return self.body.command(t, q, v)
 
-    def _needed_step(self, t: float, dcm: Array, poses: Sequence[Array]) -> CatchStep | None:
+    def _needed_step(self, t: float, com: Array, dcm: Array, poses: Sequence[Array]) -> CatchStep | None:
         """The step to make now, if any.
 
         A robot steps when its capture point leaves the support, but not to where it would fall as well while its trunk
@@ -112,10 +114,10 @@ class StepRecovery(BalanceController):
         inside = float(distance_inside(seen[:2] + _FORESIGHT * push, self._polygon(range(2))))
         self.settings = self._after_step if has_stepped else self._standing
         self._is_capturable = True
-        doubt = _DOUBT * max(0.0, 1.0 - self._since / _SETTLES) if self.steps > 1 else 0.0
+        doubt = _DOUBT * self._highest * max(0.0, 1.0 - self._since / _SETTLES) if self.steps > 1 else 0.0
         if inside >= -doubt:
             return None
-        step, is_held = catcher.choose(dcm, poses), -inside <= _HOLD * self._trunk_reach
+        step, is_held = catcher.choose(dcm, poses, com), -inside <= _HOLD * self._trunk_reach
         self._is_capturable = is_held or step.found.viable
         return step if catcher.margin(step) >= catcher.well_inside or not is_held else None
 

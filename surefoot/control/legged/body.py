@@ -21,7 +21,7 @@ from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
 from surefoot.motion import Command
 from surefoot.robot import ContactSurface, Foot, Robot, anatomy
-from surefoot.spatial import so3
+from surefoot.spatial import so3, twist
 from surefoot.tasks import AngularMomentum, CenterOfMass, FrameOrientation, Posture, Task
 
 __all__ = ["LeggedBody"]
@@ -105,6 +105,10 @@ class LeggedBody:
         self.wrenches: dict[str, Array] = {}  # (6,) by contact, of the last solution
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
+        self._rates_to_contact = {
+            name: twist.transform_matrix(T[:3, :3].T, T[:3, 3])[list(tied[name])].T
+            for name, T in self.to_contact.items()
+        }
 
     def _make_problem(
         self,
@@ -218,21 +222,21 @@ class LeggedBody:
             acceleration: (4,) the rate of that.
         """
         T, spin, swirl = self._placed(foot, pose), float(velocity[3]), float(acceleration[3])
-        linear, push = velocity[:3] @ T[:3, :3], acceleration[:3] @ T[:3, :3]
-        self.swings[foot].lead(T[:3, :3], np.array([0.0, 0.0, spin]), np.array([0.0, 0.0, swirl]))
+        rates = np.zeros((2, 6))
+        rates[0, :3], rates[1, :3] = velocity[:3], acceleration[:3]
+        rates[:, :3] = rates[:, :3] @ T[:3, :3]
+        rates[:, 5] = spin, swirl
+        self.swings[foot].lead(T[:3, :3], rates[:, 3:])
         for name in self.feet[foot].contacts:
-            handle, offset = self.problem.contact(name), self.to_contact[name]
-            R, (x, y, _) = offset[:3, :3], offset[:3, 3]
-            at = linear + np.array([-spin * y, spin * x, 0.0])
-            change = push + np.array([-swirl * y, swirl * x, 0.0])
-            rows = list(self.problem.rows.tied[name])
-            handle.put(T @ offset)
-            handle.set_rates(np.r_[at @ R, spin * R[2]][rows], np.r_[change @ R, swirl * R[2]][rows])
+            handle = self.problem.contact(name)
+            handle.put(T @ self.to_contact[name])
+            handle.set_rates(*(rates @ self._rates_to_contact[name]))
 
     def _placed(self, foot: int, pose: Array) -> Array:
         """(4, 4) of a foot at a flat pose, its sole on the ground there."""
-        T = placement_of(pose)
-        T[:3, :3] = so3.turn_to(self.normals[foot]) @ T[:3, :3]
+        T, normal = placement_of(pose), self.normals[foot]
+        if normal[2] < 1.0:
+            T[:3, :3] = so3.turn_to(normal) @ T[:3, :3]
         return T
 
     def share(self, shares: Sequence[float] | Array, most: Sequence[float] | Array) -> None:
@@ -280,8 +284,9 @@ class LeggedBody:
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
         self.wrenches = found.wrenches
-        turns = ((self.problem.contact(n).target[:9].reshape(3, 3), w[:3]) for n, w in found.wrenches.items())
-        self.force = np.sum([R @ f for R, f in turns], 0)
+        self.force = np.zeros(3)
+        for name, wrench in found.wrenches.items():
+            self.force += self.problem.contact(name).target[:9].reshape(3, 3) @ wrench[:3]
         if self.output is not None:
             return self.output.command(t, q, v, found, self.problem)
         return Command(torque=self._last, velocity=self._speeds, kd=self._damping)

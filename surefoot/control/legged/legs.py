@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import hypot, sqrt
 
 import numpy as np
 import pinocchio as pin
@@ -62,14 +63,16 @@ class LegReach:
     speed: float = np.inf
     aside: float = np.inf
 
-    def swing_time(self, way: float, share: float) -> float:
+    def swing_time(self, way: float, share: float, beside: float | None = None) -> float:
         """Time in which a foot can be swung so far, on a quintic [s].
 
         Args:
             way: [m].
             share: Of the largest acceleration that is used.
+            beside: The way relative to the trunk [m], for the speeds of joints; the same if omitted.
         """
-        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * way / self.speed))
+        beside = way if beside is None else beside
+        return float(max(np.sqrt(5.77 * way / (share * self.acceleration)), 1.875 * beside / self.speed))
 
     def height_over(self, distance: float) -> float:
         """Height of the centre of mass over the ground at which the legs reach feet that are so far apart [m].
@@ -77,7 +80,7 @@ class LegReach:
         Args:
             distance: Of the feet [m].
         """
-        usual = float(np.hypot(_USUAL * self.length, self.apart))
+        usual = hypot(_USUAL * self.length, self.apart)
         return self._reached(_MIDDLE * distance, _MIDDLE * usual)
 
     def com_height(self, step: float) -> float:
@@ -86,7 +89,7 @@ class LegReach:
         Args:
             step: Its length [m].
         """
-        trails, usual = (float(np.hypot(_TRAILS * x, 0.5 * self.apart)) for x in (step, _USUAL * self.length))
+        trails, usual = (hypot(_TRAILS * x, 0.5 * self.apart) for x in (step, _USUAL * self.length))
         return min(_LOWER * self.home, self._reached(trails, usual))
 
     def _reached(self, away: float, usual: float) -> float:
@@ -97,7 +100,7 @@ class LegReach:
 
         def height(share: float, away: float) -> float:
             reach = share * self.length
-            return float(self.com_over_hip + self.ankle + np.sqrt(max(reach**2 - away**2, 0.25 * reach**2)))
+            return self.com_over_hip + self.ankle + sqrt(max(reach**2 - away**2, 0.25 * reach**2))
 
         return max(height(_BENT, away), min(height(_BENT, usual), height(_STRAIGHT, away)))
 
@@ -236,16 +239,21 @@ def leg_bodies(robot: Robot, foot: Foot) -> list[int]:
 
 
 def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
-    """Refuse legs that cannot keep their soles flat while the robot shifts its weight.
+    """Refuse feet without soles, and legs that cannot keep them flat while the robot shifts its weight.
 
     Args:
         robot: The robot.
         anatomy: Its feet.
 
     Raises:
-        NotSupportedError: A leg has fewer than six joints and a flat sole.
+        NotSupportedError: A foot is a point, or a leg has fewer than six joints and a flat sole.
     """
     for foot in anatomy.feet:
+        if len(foot.sole) < 3:
+            raise NotSupportedError(
+                f"the foot `{foot.name}` of `{robot.name}` has no sole to stand on while the other one swings",
+                next_step="give its contact surface a `size` in the side file, or walk with a robot that has soles",
+            )
         count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))
         if count < 6 and all(robot.contacts[foot.contacts[0]].tied):
             raise NotSupportedError(

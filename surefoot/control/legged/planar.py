@@ -24,9 +24,8 @@ def turned(vector: Array, yaw: float) -> Array:
         yaw: Heading of that frame [rad].
     """
     c, s = cos(yaw), sin(yaw)
-    out = np.array(vector, dtype=float)
-    out[0], out[1] = c * vector[0] - s * vector[1], s * vector[0] + c * vector[1]
-    return out
+    x, y, *rest = vector.tolist()
+    return np.array([c * x - s * y, s * x + c * y, *rest])
 
 
 def world(anchor: Array, pose: Array) -> Array:
@@ -36,15 +35,9 @@ def world(anchor: Array, pose: Array) -> Array:
         anchor: (4,) in the world.
         pose: (4,) relative to it.
     """
-    c, s = cos(anchor[3]), sin(anchor[3])
-    return np.array(
-        [
-            anchor[0] + c * pose[0] - s * pose[1],
-            anchor[1] + s * pose[0] + c * pose[1],
-            anchor[2] + pose[2],
-            wrapped(anchor[3] + pose[3]),
-        ]
-    )
+    (ax, ay, az, turn), (x, y, z, yaw) = anchor.tolist(), pose.tolist()
+    c, s = cos(turn), sin(turn)
+    return np.array([ax + c * x - s * y, ay + s * x + c * y, az + z, wrapped(turn + yaw)])
 
 
 def local(anchor: Array, pose: Array) -> Array:
@@ -54,20 +47,23 @@ def local(anchor: Array, pose: Array) -> Array:
         anchor: (4,) in the world.
         pose: (4,) in the world.
     """
-    c, s = cos(anchor[3]), sin(anchor[3])
-    x, y = pose[0] - anchor[0], pose[1] - anchor[1]
-    return np.array([c * x + s * y, c * y - s * x, pose[2] - anchor[2], wrapped(pose[3] - anchor[3])])
+    (ax, ay, az, turn), (px, py, z, yaw) = anchor.tolist(), pose.tolist()
+    c, s = cos(turn), sin(turn)
+    x, y = px - ax, py - ay
+    return np.array([c * x + s * y, c * y - s * x, z - az, wrapped(yaw - turn)])
 
 
 def flat_pose(T: Array) -> Array:
     """(4,) x, y, z, yaw of a placement (4, 4)."""
-    return np.array([T[0, 3], T[1, 3], T[2, 3], atan2(T[1, 0], T[0, 0])])
+    (cx, _, _, x), (cy, _, _, y), (_, _, _, z), _ = T.tolist()
+    return np.array([x, y, z, atan2(cy, cx)])
 
 
 def placement_of(pose: Array) -> Array:
     """(4, 4) placement of a flat pose (4,)."""
-    c, s = cos(pose[3]), sin(pose[3])
-    return np.array([[c, -s, 0.0, pose[0]], [s, c, 0.0, pose[1]], [0.0, 0.0, 1.0, pose[2]], [0.0, 0.0, 0.0, 1.0]])
+    x, y, z, yaw = pose.tolist()
+    c, s = cos(yaw), sin(yaw)
+    return np.array([[c, -s, 0.0, x], [s, c, 0.0, y], [0.0, 0.0, 1.0, z], [0.0, 0.0, 0.0, 1.0]])
 
 
 def closest_inside(point: Array, polygon: Array) -> Array:

@@ -166,7 +166,7 @@ class WholeBodyFollower:
         if name in self.body.hands:
             return
         foot = next(number for number, foot in enumerate(self.body.feet) if name in foot.contacts)
-        self.body.swings[foot].lead(R @ self.body.to_contact[name][:3, :3].T, moving * twist[3:], moving * push[3:])
+        self.body.swings[foot].lead(R @ self.body.to_contact[name][:3, :3].T, moving * np.stack([twist[3:], push[3:]]))
 
     @property
     def solver_time(self) -> float:

@@ -65,14 +65,13 @@ class SwingSole:
             self._contact.slack[self._turns] = slack
             self._task.set_activation(activation)
 
-    def lead(self, R: Array, spin: Array, swirl: Array) -> None:
+    def lead(self, R: Array, spins: Array) -> None:
         """Where it should be turned.
 
         Args:
             R: (3, 3) of the foot in world.
-            spin: (3,) its angular velocity in world.
-            swirl: (3,) the rate of that.
+            spins: (2, 3) its angular velocity in world, and the rate of that.
         """
         if self._task is not None:
             self._task.target[:] = (R @ self._to_link).ravel()
-            self._task.set_rates(spin, swirl)
+            self._task.set_rates(*spins)

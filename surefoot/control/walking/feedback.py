@@ -23,11 +23,11 @@ class DcmFeedback:
 
     def __init__(self, gain: float, integral_gain: float, omega: float) -> None:
         self._gain, self._integral_gain = 1.0 + gain / omega, integral_gain
-        self._integral = np.zeros(2)
+        self._integral = [0.0, 0.0]
 
     def turn(self, yaw: float) -> None:
         """The frame of reference has turned by −yaw [rad]."""
-        self._integral = turned(self._integral, yaw)
+        self._integral = turned(np.array(self._integral), yaw).tolist()
 
     def zmp(self, error: Array, reference: Array, polygon: Array, dt: float) -> Array:
         """The ZMP (2,) to ask for.
@@ -38,5 +38,8 @@ class DcmFeedback:
             polygon: (k, 2) support polygon.
             dt: Since the last time [s].
         """
-        self._integral = np.clip((1.0 - _LEAK * dt) * self._integral + dt * error, -_LARGEST, _LARGEST)
-        return closest_inside(reference + self._gain * error + self._integral_gain * self._integral, polygon)
+        kept, off, point = 1.0 - _LEAK * dt, error.tolist(), reference.tolist()
+        for k, e in enumerate(off):
+            self._integral[k] = total = min(_LARGEST, max(-_LARGEST, kept * self._integral[k] + dt * e))
+            point[k] += self._gain * e + self._integral_gain * total
+        return closest_inside(np.array(point), polygon)

@@ -10,10 +10,11 @@ import numpy as np
 from surefoot.control.legged import leg_reach
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["WalkSettings", "walk_settings", "yaw_share"]
+__all__ = ["WalkSettings", "paced_times", "walk_settings", "yaw_share"]
 
 _SINGLE, _DOUBLE, _FIRST = 2.3, 0.75, 2.7  # times in units of 1/ω
 _YAW_POWER, _LEAST_YAW = 8, 0.1
+_QUICK_POWER = 3  # of the pace by which the time on two feet is shorter
 _LIFT = 0.075  # height of a swing foot, share of the leg length
 
 
@@ -66,6 +67,19 @@ def walk_settings(robot: Robot, step: float, height: float | None = None) -> Wal
     return WalkSettings(
         first=_FIRST * unit, single=_SINGLE * unit, double=_DOUBLE * unit, lift=_LIFT * legs.length, height=height
     )
+
+
+def paced_times(settings: WalkSettings, pace: float) -> tuple[float, float]:
+    """Times on one foot and on two feet for quicker or slower steps [s].
+
+    Quicker steps leave less time on two feet, as those of human walkers do, so that feet need not swing much faster.
+
+    Args:
+        settings: At the usual pace.
+        pace: How much quicker.
+    """
+    step, double = (settings.single + settings.double) / pace, settings.double / max(pace, pace**_QUICK_POWER)
+    return step - double, double
 
 
 def yaw_share(settings: WalkSettings, omega: float) -> float:

@@ -70,6 +70,7 @@ class SwingFoot:
         self._duration, self._clock = duration, 0.0
         self._lift, self._landing_speed = lift, landing_speed
         self._from, self._normals = float(start[2]), normals
+        self._level = bool((normals[0] == normals[1]).all())
         self._down = 0.0  # when a foot that must come down at once does so [s]
 
     def soonest(self, landing: Array) -> float:
@@ -120,6 +121,8 @@ class SwingFoot:
     @property
     def normal(self) -> Array:
         """(3,) of the sole, between those of the ground where it left and where it lands."""
+        if self._level:
+            return self._normals[0]
         done = min(1.0, self._clock / self._duration)
         normal = self._normals[0] + done * done * (3.0 - 2.0 * done) * (self._normals[1] - self._normals[0])
         return np.asarray(normal / sqrt(normal @ normal))
@@ -164,7 +167,7 @@ class ArmSwing:
         legs |= {link for frame in still for link in _limb(robot, torso, robot.body_of(frame))}
         single = [k for k in range(tree.n) if tree.nq_of(k) == tree.nv_of(k) == 1]
         joints = [k for k in single if torso in tree.ancestors(k) and not legs & {k, *tree.ancestors(k)}]
-        self._entries, rows = [int(tree.q_index[k]) for k in joints], [int(tree.v_index[k]) for k in joints]
+        self._entries, rows = (np.array(index)[joints].astype(int) for index in (tree.q_index, tree.v_index))
         self._rows = np.searchsorted(np.setdiff1d(np.arange(robot.nv), robot.base_rows), rows)
         A = np.array(pin.computeCentroidalMap(robot.model, robot.model.createData(), self._q))[3:, rows]
         left, right = (foot_momenta(robot, body.feet)[k][2] for k in (self._left, 1 - self._left))

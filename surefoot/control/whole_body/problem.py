@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from surefoot.errors import FileFormatError
-from surefoot.files import atomic_write
+from surefoot.files import atomic_write, parse_json
+from surefoot.motion.files import read_npz
 from surefoot.solvers.hierarchy import HierarchySolution, HierarchySolver, StackedHierarchy, Tolerances
 
 __all__ = ["Conflict", "NamedProblem"]
@@ -81,13 +82,13 @@ class NamedProblem:
         Raises:
             FileFormatError: It is something else.
         """
+        data = read_npz(file)
         try:
-            with np.load(file, allow_pickle=False) as data:
-                words = json.loads(str(data["names"]))
-                A, lower, upper = (np.ascontiguousarray(data[key], dtype=float) for key in ("A", "lower", "upper"))
+            words = parse_json(str(data["names"]), file)
+            A, lower, upper = (np.ascontiguousarray(data[key], dtype=float) for key in ("A", "lower", "upper"))
             stacked = StackedHierarchy(A, lower, upper, tuple(words["starts"]), tuple(words["damping"]))
             fits = A.shape == (len(words["names"]), len(words["unknowns"])) and len(lower) == len(upper) == sum(A.shape)
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError) as error:
             raise FileFormatError("is not a whole-body problem", file=Path(file)) from error
         if not fits:
             raise FileFormatError("has rows and names that do not fit", file=Path(file))

@@ -55,14 +55,16 @@ def effective_masses(case: Case, touch: Touch, sample: Rows, contact: Rows) -> A
     """
     frames, surfaces = touch_frames(case, touch), surfaces_at_touch(case)
     J = touch_jacobians(case, touch, frames, sample)
-    e, c = J.shape[:2]
+    e = len(J)
     tied = np.array([surface.tied for surface in surfaces])
     holds = (touch.active[sample] & touch.active[sample - 1])[:, :, None] & tied
-    normal = J[np.arange(e), contact, 2][:, None]
-    rows = np.concatenate([normal, (J * holds[..., None]).reshape(e, 6 * c, -1)], axis=1)
     M = _with_mass(case.kernels.crba(case.q[sample]))
-    inverse = rows @ np.linalg.solve(M, np.swapaxes(rows, 1, 2))
-    return np.asarray(np.linalg.pinv(inverse, rcond=1e-9, hermitian=True)[:, 0, 0])
+    out = np.empty(e)
+    for i, k in enumerate(contact):
+        rows = np.vstack([J[i, k, 2], J[i][holds[i]]])
+        inverse = rows @ np.linalg.solve(M[i], rows.T)
+        out[i] = np.linalg.pinv(inverse, rcond=1e-9, hermitian=True)[0, 0]
+    return out
 
 
 def _with_mass(M: Array) -> Array:

@@ -26,7 +26,7 @@ def check_layout(case: Case, rates: Rates, readings: Sequence[OtherReading]) -> 
 
 
 def _joint_order(case: Case) -> Series:
-    verdict = judge_joint_order(case.robot_on_feet, case.world, case.q)
+    verdict = judge_joint_order(case.robot_on_feet, case.world, case.time, case.q)
     text = f"the joints seem to be in {verdict.meant} order: as read, {verdict.reason}"
     return Series(
         "joint_order", "", np.array([0.5 * (case.trajectory.start + case.trajectory.end)]), ("joints",),
@@ -46,6 +46,7 @@ def _norm(case: Case) -> Series:
         slack=slack, scale=0.01, bodies=tuple(case.subtree(tree.joint_names.index(joint)) for joint in lengths),
         texts=tuple(f"the quaternion of `{joint}` has length {{value}}, not 1, at {{time}}" for joint in lengths),
         next_step="normalise quaternions when recording or interpolating them",
+        spike_step="repair or omit the sample at {time}: all of it may be wrong",
     )  # fmt: skip
 
 
@@ -264,16 +265,18 @@ def _slides(case: Case) -> _Unit | None:
 
 
 def _base(case: Case) -> _Unit | None:
-    """A base a thousand times as high as at home."""
+    """A base a hundred or a thousand times as high as at home."""
     base = case.robot.base_joint
     if base is None or case.robot.tree.kinds[base] != "free":
         return None
     at = int(case.robot.tree.q_index[base]) + 2
     home, height = abs(float(case.robot.home[at])), float(np.median(np.abs(case.q[:, at])))
-    if home < 0.02 or not 200.0 * home < height < 5000.0 * home:
+    if home < 0.02 or not 20.0 * home < height < 5000.0 * home:
         return None
-    text = f"the base position looks like millimetres: its height is {height:.0f}, in the home posture {home:.2f} m"
-    return _Unit("base position", 1e3, text, "convert the position of the base to metres")
+    factor = 1e3 if height > 200.0 * home else 1e2
+    unit = {1e3: "millimetres", 1e2: "centimetres"}[factor]
+    text = f"the base position looks like {unit}: its height is {height:.0f}, in the home posture {home:.2f} m"
+    return _Unit("base position", factor, text, "convert the position of the base to metres")
 
 
 def _times(case: Case, rates: Rates, slope: float) -> _Unit | None:

@@ -57,6 +57,7 @@ def _at_samples(between: Array, time: Array) -> Array:
 _LONGEST = 3  # samples that a glitch may last
 _ROUND = 2  # steps to each side that show how fast the joint moves
 _FASTER = 5.0  # than these steps: a jump
+_SEVERAL, _GARBAGE = 3, 0.2  # entries, and share of all, that jump at once where a whole sample is garbage
 
 
 def check_jumps(case: Case, rates: Rates) -> list[Series]:
@@ -68,17 +69,21 @@ def check_jumps(case: Case, rates: Rates) -> list[Series]:
     dt[[0, -1]] = np.inf  # nobody saw what was before and after
     least = np.maximum(case.tolerances.jump, 0.5 * case.tolerances.jump_acceleration * dt**2)
     rows = np.arange(case.robot.nv)
+    jumping = value > np.maximum(least[:, None], _FASTER * around)
+    most = np.where(jumping, jumping.sum(axis=1)[:, None], 0).max(axis=0)  # entries that jump with each at once
+    garbage = (most >= _SEVERAL) & (most >= _GARBAGE * case.robot.nv)
     return [
         Series(
             "joint_jump", unit_at(case, rows, "rad", "m"), case.time, case.velocity_names, value,
             upper=_FASTER * around, slack=np.maximum(least[:, None] - _FASTER * around, 0.0), scale=0.1,
-            bodies=case.velocity_bodies,
+            bodies=tuple(None if garbage[k] else one for k, one in enumerate(case.velocity_bodies)),
             width=0.5 * float(np.median(np.diff(case.time))),
             units=units_at(case, rows, "rad", "m"),
             note="against the steps before and after",
             texts=tuple(
                 f"`{name}` jumps by {{value}} and back at {{time}}, faster than it moves before and after"
-                for name in case.velocity_names
+                + (f", and so do {count - 1} other entries: the sample seems to be garbage" if whole else "")
+                for name, count, whole in zip(case.velocity_names, most, garbage, strict=True)
             ),
             next_step="repair or omit this sample of the recording (such as a dropout or a sensor spike)",
         )

@@ -6,17 +6,14 @@ of the ground get point contacts there, at the corners of their hulls that come 
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.feasibility.case import Case
-from surefoot.geometry import Plane, surface_points
-from surefoot.motion.reading import link_placements
+from surefoot.geometry import Plane
+from surefoot.motion.reading import heights_above, link_corners, link_placements
 from surefoot.robot import ContactSurface, Robot, placement
 
-_DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
 _MOST = 6  # points of a link
 _STEEP = 0.5  # cosine: steeper soles do not stand; the points of the foot do
 _BALL = 0.08  # [m]: points that are nearer to a point contact belong to it
@@ -37,10 +34,7 @@ def body_contacts(case: Case) -> dict[str, ContactSurface]:
     for k, link in enumerate(links):
         corners = _corners(robot, link, placed[:, k])
         # (k,) which corners come as near to the ground as something that touches it
-        T = placed[:, k]
-        world = np.einsum("nij,kj->nki", T[:, :3, :3], corners) + T[:, None, :3, 3]
-        above = world[..., 2] - case.world.height(world[..., 0], world[..., 1])
-        near = np.asarray((above <= case.tolerances.touch_height).any(axis=0))
+        near = (heights_above(case.world, placed[:, k], corners) <= case.tolerances.touch_height).any(axis=0)
         for number, point in enumerate(_spread(corners[near]), 1):
             name = f"{link} point {number}"
             found[name] = ContactSurface(name, link, "point", placement(point), friction=_ROUGH)
@@ -55,10 +49,7 @@ def _corners(robot: Robot, link: str, placed: Array) -> Array:
         link: The link.
         placed: (n, 4, 4) T_world_link: a sole that is steep at some time leaves its points.
     """
-    items = [item for item in robot.collisions if item.link == link and not isinstance(item.shape, Plane)]
-    points = [surface_points(item.shape, 16) @ item.placement[:3, :3].T + item.placement[:3, 3] for item in items]
-    everywhere = np.vstack(points)
-    corners = np.unique(everywhere[np.argmax(everywhere @ _DIRECTIONS.T, axis=0)], axis=0)
+    corners = link_corners(robot, link)
     for surface in robot.contacts.values():
         if robot.body_of(surface.frame) != robot.body_of(link):
             continue

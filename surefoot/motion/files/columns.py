@@ -165,14 +165,20 @@ def _parsed_csv(path: str | Path, lines: Sequence[str], finite: bool) -> Table:
     return Table(header, numbers, tuple(k + 1 for k in body), said)
 
 
+_SURELY_NUMBERED = 6  # columns 0.0, 1.0, … that are not a state by chance
+
+
 def _numbered(first: Sequence[str]) -> bool:
-    """Whether a line numbers the columns from 0 or 1, as data frames without names are written.
+    """Whether a line numbers the columns from 0 or 1, as data frames without names are written, perhaps as `0.0`.
 
     The first entry may be empty, above a column that counts the rows.
     """
     cells = [cell.strip() for cell in first]
     cells = cells[1:] if not cells[0] else cells
-    return len(cells) > 2 and any(cells == [str(k + start) for k in range(len(cells))] for start in (0, 1))
+    if len(cells) <= 2 or not all(_is_number(cell) for cell in cells):
+        return False
+    plain = all(cell.isdigit() for cell in cells) or len(cells) > _SURELY_NUMBERED
+    return plain and any([float(cell) - start for cell in cells] == list(range(len(cells))) for start in (0, 1))
 
 
 def _separator(lines: Sequence[str]) -> str:

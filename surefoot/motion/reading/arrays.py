@@ -25,8 +25,16 @@ from surefoot.motion.exchange import (
     to_layout,
 )
 from surefoot.motion.reading.base import BaseFields, base_fields
-from surefoot.motion.reading.joint_order import inner_joints, joint_orders, order_by_bodies, own_joints
-from surefoot.motion.reading.names import ALIASES, find_key, matched_joints, plain_key, some_names
+from surefoot.motion.reading.joint_order import for_width, joint_orders, order_by_bodies, own_joints
+from surefoot.motion.reading.names import (
+    ALIASES,
+    MISSING_STEP,
+    OTHERS_STEP,
+    find_key,
+    matched_joints,
+    plain_key,
+    some_names,
+)
 from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
 from surefoot.robot import Robot
 
@@ -110,15 +118,15 @@ def parts_of_matrix(
     if len(readings) != 1:
         raise _unclear_width(robot, numbers.shape[1], joints)
     name, t, w = readings[0]
+    counts_rows = t == 1 and len(numbers) > 2 and bool(np.all(np.diff(numbers[:, 0]) == 1.0))
     sizes = _sizes(robot, name, joints) or (0, 0)
     position, velocity = VECTOR_KEYS[name]
     data = {position: numbers[:, t : t + sizes[0]]} | ({velocity: numbers[:, t + sizes[0] :]} if w else {})
-    remark = (
-        f"no column names: read as {'time, ' if t else ''}{position}{f', {velocity}' if w else ''} of layout {name}"
-    )
+    first = ("row numbers, " if counts_rows else "time, ") if t else ""
+    remark = f"no column names: read as {first}{position}{f', {velocity}' if w else ''} of layout {name}"
     return MotionParts(
-        name, data, _tuple(joints), numbers[:, 0] if t else None, unsure=layout is None, unnamed=joints is None,
-        remarks=(remark,),
+        name, data, _tuple(joints), numbers[:, 0] if t and not counts_rows else None, unsure=layout is None,
+        unnamed=() if joints is not None else tuple(own_joints(robot)), remarks=(remark,),
     )  # fmt: skip
 
 
@@ -126,13 +134,11 @@ def _some_joints(
     robot: Robot, numbers: Array, layout: str | None, joints: Sequence[str] | None
 ) -> dict[str, Array] | None:
     """Rows of base and joints of which some are missing, as arrays by name; None for whole states and other widths."""
-    count = len(own_joints(robot)) if joints is None else len(joints)
     base, width = robot.base_joint, numbers.shape[1] - 7
     if base is None or robot.tree.kinds[base] != "free" or layout == "drake":
         return None
-    if joints is None and inner_joints(robot, width) is None:
-        return None
-    if joints is not None and (count == len(own_joints(robot)) or width != count):
+    count = len(for_width(robot, own_joints(robot) if joints is None else joints, width))
+    if width != count or count == len(own_joints(robot)):
         return None
     turn = numbers[:, 3:7] if layout != "mujoco" else np.roll(numbers[:, 3:7], -1, axis=1)
     if np.median(np.abs(np.linalg.norm(turn, axis=1) - 1.0)) > _UNIT:
@@ -156,7 +162,8 @@ def _distinct(
         same_place = any(other != "drake" and name != "drake" and other_t == t for other, other_t, _ in kept)
         if off[name, t, w] < most and not same_place:
             kept.append((name, t, w))
-    return kept or readings
+    rises = bool(np.all(np.diff(numbers[:, 0]) > 0.0))
+    return kept or [reading for reading in readings if rises or not reading[1]]
 
 
 def _unclear_width(robot: Robot, width: int, joints: Sequence[str] | None) -> FileFormatError:
@@ -224,11 +231,12 @@ def _states(
     position, velocity = VECTOR_KEYS[name]
     data = {position: values}
     remarks = [f"`{key}` is read as layout {name}"]
+    unnamed = () if order is not None else tuple(own_joints(robot))
     filled: tuple[str, ...] = ()
     if (rates := find_key("rates", arrays) or find_key("velocities", arrays)) is not None:
         data[velocity], filled = _whole_rates(robot, name, order, finite_table(arrays[rates], rates))
         remarks += [f"`{rates}` is read as velocities of the joints"] if filled else []
-    return MotionParts(name, data, _tuple(order), filled=filled, unnamed=order is None, remarks=tuple(remarks))
+    return MotionParts(name, data, _tuple(order), filled=filled, unnamed=unnamed, remarks=tuple(remarks))
 
 
 def _whole_rates(robot: Robot, layout: str, order: Sequence[str] | None, rates: Array) -> tuple[Array, tuple[str, ...]]:
@@ -259,7 +267,9 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, 
         raise _unknown(arrays)
     width = np.shape(arrays[key])[-1] if np.ndim(arrays[key]) else 0
     base = base_fields(robot, arrays)
-    names, remark = (list(named), "") if named is not None else _likely_order(robot, arrays, base, key, width)
+    names, remark = _likely_order(robot, arrays, base, key, width)
+    if named is not None:
+        names, remark = for_width(robot, named, width), ""
     values = finite_table(arrays[key], key, names)
     if values.ndim != 2 or values.shape[1] != len(names):
         raise ShapeError(
@@ -267,7 +277,8 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, 
             + ("" if named is None else " named in the file"),
             next_step="store the names in `joint_names`, or give their order with --joint-order",
         )
-    joints, remarks = matched_joints(robot, names, partly)
+    some = named is None and len(names) < len(own_joints(robot))
+    joints, remarks = matched_joints(robot, names, partly, OTHERS_STEP if some else MISSING_STEP)
     keep = [k for k, joint in enumerate(joints) if joint is not None]
     remarks.append(f"`{key}` is read as joint positions{remark}")
     data: dict[str, Any] = {"joint_names": [joints[k] for k in keep], "position": values[:, keep]}
@@ -280,32 +291,35 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, 
     data |= base.data
     data, filled = _completed(robot, data)
     return MotionParts(
-        "ros", data, filled=filled, unsure=base.unsure, unnamed=named is None and "bodies" not in remark,
-        remarks=(*remarks, *base.remarks),
+        "ros", data, filled=filled, unsure=base.unsure,
+        unnamed=() if named is not None or "bodies" in remark else tuple(names), remarks=(*remarks, *base.remarks),
     )  # fmt: skip
 
 
 def _likely_order(robot: Robot, arrays: Arrays, base: BaseFields, key: str, width: int) -> tuple[list[str], str]:
     """The joints of columns that nothing names, and why they are these."""
-    own = own_joints(robot)
-    if width != len(own):
-        some = inner_joints(robot, width)
-        without = "" if some is None else some_names([name for name in own if name not in some])
-        return (own, "") if some is None else (some, f", in the robot's order, without {without}")
+    own = for_width(robot, own_joints(robot), width)
+    absent = [name for name in own_joints(robot) if name not in own]
+    without = f", without {some_names(absent)}" if absent else ""
     bodies, values = find_key("body_positions", arrays), np.asarray(arrays[key])
     if bodies is None or np.ndim(arrays[bodies]) != 3 or robot.base_joint is None or values.ndim != 2:
-        return own, ", in the robot's order"
+        return own, f", in the robot's order{without}"
+    if width != len(own):
+        return own, ""
     rows = np.unique(np.linspace(0, len(values) - 1, _LOOKS).astype(int))
     pose = {key: x[rows] for key, x in base.data.items() if key in ("base_position", "base_orientation")}
-    orders = joint_orders(robot)
-    readings = {
-        name: from_layout(robot, "ros", {**pose, "joint_names": order, "position": values[rows]})[0]
-        for name, order in orders.items()
-    }
+    turn = pose["base_orientation"]
+    pose["base_orientation"] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    orders = {name: for_width(robot, order, width) for name, order in joint_orders(robot).items()}
+    readings = {}
+    for name, order in orders.items():
+        data = {**pose, "joint_names": order, "position": values[rows]}
+        _held_at_home(robot, data)
+        readings[name] = from_layout(robot, "ros", data)[0]
     meant, reason = order_by_bodies(robot, readings, np.asarray(arrays[bodies], dtype=float)[rows])
     if not meant:
-        return own, f", in the robot's order, although {reason}"
-    return orders[meant], f", in {meant} order: {reason}"
+        return own, f", in the robot's order{without}, although {reason}"
+    return orders[meant], f", in {meant} order{without}: {reason}"
 
 
 def _held_at_home(robot: Robot, data: dict[str, Any]) -> list[str]:

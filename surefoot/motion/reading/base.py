@@ -47,7 +47,7 @@ def base_fields(robot: Robot, arrays: Arrays) -> BaseFields:
     fields = ("base_position", "base_orientation", "base_linear", "base_angular")
     keys = {what: find_key(what, arrays) for what in fields}
     if keys["base_position"] is None and find_key("body_positions", arrays) is not None:
-        return _from_bodies(arrays)
+        return _from_bodies(robot, arrays)
     data = {what: finite_table(arrays[key], key) for what, key in keys.items() if key is not None}
     remarks = [f"base: {', '.join(f'`{key}`' for key in keys.values() if key is not None)}"]
     is_vector = data.get("base_orientation", np.zeros(0)).shape[1:] == (3,)
@@ -67,8 +67,8 @@ def base_fields(robot: Robot, arrays: Arrays) -> BaseFields:
     return BaseFields(data, not is_vector, remarks)
 
 
-def _from_bodies(arrays: Arrays) -> BaseFields:
-    """The base as the first of the bodies that Isaac Lab records: quaternions wxyz.
+def _from_bodies(robot: Robot, arrays: Arrays) -> BaseFields:
+    """The base as the body of its name, or the first of the bodies that Isaac Lab records: quaternions wxyz.
 
     Their linear velocities are those of centres of mass; that of the base is computed from its positions instead.
     """
@@ -79,11 +79,15 @@ def _from_bodies(arrays: Arrays) -> BaseFields:
             f"`body_pos_w` has shape {position.shape} and `body_quat_w` {turn.shape},"
             " expected (n, bodies, 3) and (n, bodies, 4)"
         )
+    key, own = find_key("body_names", arrays), robot.tree.body_names[robot.base_joint or 0]
+    names = [] if key is None else [str(name) for name in np.asarray(arrays[key]).ravel()]
+    at = names.index(own) if own in names[: position.shape[1]] else 0
     data = {
-        "base_position": finite_table(position[:, 0], f"{keys[0]}[:, 0]"),
-        "base_orientation": np.roll(finite_table(turn[:, 0], f"{keys[1]}[:, 0]"), -1, axis=1),
+        "base_position": finite_table(position[:, at], f"{keys[0]}[:, {at}]"),
+        "base_orientation": np.roll(finite_table(turn[:, at], f"{keys[1]}[:, {at}]"), -1, axis=1),
     }
-    return BaseFields(data, False, [f"base: the first body of `{keys[0]}` and `{keys[1]}` (wxyz)"])
+    which = f"body `{own}`" if own in names else "the first body"
+    return BaseFields(data, False, [f"base: {which} of `{keys[0]}` and `{keys[1]}` (wxyz)"])
 
 
 def _from_state(arrays: Arrays, key: str) -> BaseFields:

@@ -1,8 +1,9 @@
 """In which order are unnamed joints, and which are they? Named orders, and the evidence for one of them.
 
-Simulators list the joints of a tree in different orders: branch by branch (URDF tools, MuJoCo), or level by level
-(Isaac Lab). Read in a wrong order, joints leave their limits, and feet are askew or below the ground; positions of
-bodies in the file do not fit. An order that is free of this is the right one, because no other is free of it by chance.
+Simulators list the joints of a tree in different orders: branch by branch (URDF tools, MuJoCo), level by level (Isaac
+Lab), or the right side before the left. Read in a wrong order, joints leave their limits, and feet are askew, below the
+ground, or slide over it; positions of bodies in the file do not fit. An order that is free of this is the right one,
+because no other is free of it by chance.
 """
 
 from __future__ import annotations
@@ -18,15 +19,20 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, one_of
 from surefoot.files import is_file, read_bytes
-from surefoot.motion.reading.order import link_placements
+from surefoot.motion.reading.order import dense, foot_slide, link_placements
 from surefoot.motion.world import World, surface_motion
 from surefoot.robot import Robot
+from surefoot.words import side_pairs
 
 _SAMPLES = 60  # postures that are looked at
 _LIMITS = 0.2  # [rad] beyond limits, summed over the joints;
 _TILT = np.radians(10.0)  # of the flattest foot;
 _DEEP = 0.05  # [m] below the ground, beyond
 _SUNK = 0.02  # [m]: each of these is one point of badness,
+_SWAPPED = "sides-swapped"
+_STILLER = ((0.1, 0.35), (0.015, 0.1))
+"""[m], share: where a foot slides farther than the first as read, and at most the second share of that with the sides
+exchanged, they are exchanged."""
 _BAD = 1.5  # points that make an order doubtful,
 _BETTER = 0.25  # of them that the right order may have
 _FITS = 0.02  # [m]: mean distance of bodies from links
@@ -40,17 +46,19 @@ def own_joints(robot: Robot) -> list[str]:
 
 
 def joint_orders(robot: Robot) -> dict[str, list[str]]:
-    """Orders in which programs list the joints: branch by branch, level by level, by their letters.
+    """Orders in which programs list the joints: branch by branch, level by level, by their letters, sides exchanged.
 
     Args:
         robot: The robot, whose own order is the first one.
     """
     own, tree = own_joints(robot), robot.tree
     depth = {name: len(list(tree.ancestors(robot.joint_index(name)))) for name in own}
+    other_side = side_pairs(own)
     return {
         "robot": own,
         "breadth-first": sorted(own, key=lambda name: depth[name]),
         "alphabetical": sorted(own),
+        _SWAPPED: [other_side[name] for name in own],
     }
 
 
@@ -102,17 +110,24 @@ def inner_joints(robot: Robot, count: int) -> list[str] | None:
     return found[0] if len(found) == 1 else None
 
 
+def for_width(robot: Robot, order: Sequence[str], width: int) -> list[str]:
+    """An order of all joints without those that a file of fewer joints is likely to lack; else the order as it is."""
+    some = inner_joints(robot, width) if width != len(order) and set(order) == set(own_joints(robot)) else None
+    return list(order) if some is None else [name for name in order if name in some]
+
+
 def reordered(robot: Robot, rows: Array, order: Sequence[str], of_velocities: bool = False) -> Array:
     """Columns that were read in the robot's own order, and are in another one.
 
     Args:
         robot: The robot; its joints have one entry each.
         rows: (n, nq), or (n, nv).
-        order: Of the joints in the file.
+        order: Of the joints in the file; others stay as they are.
         of_velocities: Whether the rows are (n, nv).
     """
     index = robot.tree.v_index if of_velocities else robot.tree.q_index
-    read, meant = ([int(index[robot.joint_index(name)]) for name in names] for names in (own_joints(robot), order))
+    own = [name for name in own_joints(robot) if name in set(order)]
+    read, meant = ([int(index[robot.joint_index(name)]) for name in names] for names in (own, order))
     out = np.array(rows)
     out[:, meant] = rows[:, read]
     return out
@@ -131,28 +146,48 @@ class JointOrder:
     reason: str = ""
 
 
-def judge_joint_order(robot: Robot, world: World, q: Array) -> JointOrder:
+def judge_joint_order(
+    robot: Robot, world: World, time: Array, q: Array, among: Sequence[str] | None = None
+) -> JointOrder:
     """Whether joints read in the robot's order fit another order much better.
 
     Args:
         robot: The robot.
         world: Its ground counts.
+        time: (n,) [s].
         q: (n, nq) as it was read.
+        among: The joints that may be in another order; None for all.
     """
     tree = robot.tree
-    orders = joint_orders(robot)
+    known = set(own_joints(robot) if among is None else among)
+    orders = {key: [name for name in order if name in known] for key, order in joint_orders(robot).items()}
     if robot.base_joint is None or any(tree.nq_of(robot.joint_index(name)) != 1 for name in orders["robot"]):
         return JointOrder("")
     some = q[np.unique(np.linspace(0, len(q) - 1, _SAMPLES).astype(int))]
     signs = {"robot": _Signs.of(robot, world, some)}
     if signs["robot"].bad < _BAD:
-        return JointOrder("")
+        return _by_slides(robot, world, dense(time, q), orders)
     others = {name: order for name, order in orders.items() if order != orders["robot"]}
     signs |= {name: _Signs.of(robot, world, reordered(robot, some, order)) for name, order in others.items()}
     best = min(signs, key=lambda name: signs[name].bad)
     if best == "robot" or signs[best].bad > _BETTER * signs["robot"].bad:
         return JointOrder("")
     return JointOrder(best, f"{signs['robot']}; in {best} order, {signs[best]}")
+
+
+def _by_slides(robot: Robot, world: World, q: Array, orders: Mapping[str, Sequence[str]]) -> JointOrder:
+    """Whether feet that slide stay in place with the sides exchanged, which limits do not show."""
+    if not robot.contacts or not world.ground or orders[_SWAPPED] == orders["robot"]:
+        return JointOrder("")
+    slide = foot_slide(robot, world, q)
+    if slide < min(far for far, _ in _STILLER):
+        return JointOrder("")
+    there = reordered(robot, q, orders[_SWAPPED])
+    other = foot_slide(robot, world, there)
+    stiller = any(slide > far and other <= share * slide for far, share in _STILLER)
+    if not stiller or _Signs.of(robot, world, there).bad >= _BAD:
+        return JointOrder("")
+    return JointOrder(_SWAPPED, f"feet slide by {100.0 * slide:.0f} cm; in {_SWAPPED} order, by {100.0 * other:.0f} cm")
 
 
 @dataclass(frozen=True)

@@ -52,12 +52,17 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "base_angular", "base_ang_vel", "root_ang_vel", "base_angular_velocity", "root_angular_velocity",
     ),
     "base_state": ("root_states", "root_state", "base_state"),
-    "body_positions": ("body_pos_w",),
-    "body_orientations": ("body_quat_w",),
+    "body_positions": ("body_pos_w", "body_positions"),
+    "body_orientations": ("body_quat_w", "body_rotations"),
+    "body_names": ("body_names", "link_names"),
     "human": ("poses", "pose_body", "body_pose", "betas"),
 }  # fmt: skip
 """What a thing is → the keys under which programs store it, the commonest first."""
 MISSING_STEP = "give --missing home to hold these joints at their home positions, or record them as well"
+OTHERS_STEP = (
+    "give --missing home to hold these joints at their home positions; if the file lacks others, list those that it has"
+    " with --joint-order FILE"
+)
 _ALIKE = 0.75  # of the letters of a slip of the pen are right
 _ENDINGS = ("_joint", "_motor", "_actuator", "_drive", "")
 
@@ -117,13 +122,16 @@ def matched_joint(robot: Robot, name: str) -> str | None:
     return _folded(robot).get(_fold(name))
 
 
-def matched_joints(robot: Robot, names: Sequence[str], partly: bool = False) -> tuple[list[str | None], list[str]]:
+def matched_joints(
+    robot: Robot, names: Sequence[str], partly: bool = False, missing_step: str = MISSING_STEP
+) -> tuple[list[str | None], list[str]]:
     """The joint of the robot for each name, None where it has none; and remarks.
 
     Args:
         robot: The robot.
         names: In the file.
         partly: Whether joints of the robot may be missing.
+        missing_step: What to do if they are.
 
     Raises:
         UnknownNameError: Joints of the robot are missing.
@@ -140,7 +148,7 @@ def matched_joints(robot: Robot, names: Sequence[str], partly: bool = False) -> 
         raise UnknownNameError(
             f"{are_missing(len(missing), 'joint')} in the file that `{robot.name}` has",
             evidence={"missing": some_names(missing), "not in this robot": some_names(unknown) or "none"},
-            next_step=rename_step(likely_names(unknown, missing)) or MISSING_STEP,
+            next_step=rename_step(likely_names(unknown, missing)) or missing_step,
         )
     renamed = {n: j for n, j in zip(names, found, strict=True) if j is not None and j != n}
     remarks = (

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.geometry import Plane, surface_points
 from surefoot.motion.exchange import rotate, rotate_back
+from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import SurfaceMotion, World, surface_motion
 from surefoot.robot import Robot
 
@@ -39,6 +42,9 @@ share of that in another order, the other order was meant."""
 _STILLER = ((0.01, 0.3), (0.0005, 0.1))
 """[m], share: where a foot slides farther than the first as read, and at most the second share of that in another
 order, the other order was meant."""
+_DIRECTIONS = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
+_LIES = 0.02  # [m]: the lowest point of a robot that lies is this near the ground, and
+_FARTHER = 3.0  # times as far, or more, in another order
 _SHARES = (0.25, 0.5, 0.75, 0.95)  # of the time in which a robot may stand
 _STEP = 0.025  # [s] between samples at which slides are looked at, and
 _MOST = 4000  # of them
@@ -151,7 +157,7 @@ def _by_ground(robot: Robot, world: World, time: Array, q: Array) -> OrderVerdic
             reason = f"read as {best}, its feet are on the ground; as read, they are {now:.3g} m away from it"
             return OrderVerdict(best, True, reason)
     rivals = [meant for meant, far in others.items() if _stands(far)]
-    if rivals and (verdict := _by_slides(robot, world, _dense(time, q), rivals)) is not None:
+    if rivals and (verdict := _by_slides(robot, world, dense(time, q), rivals)) is not None:
         return verdict
     doubt = _doubt(robot, q) if rivals else ""
     return OrderVerdict("", True, "the robot stands on its feet", doubt) if _stands(own) else None
@@ -161,16 +167,16 @@ def _stands(far: Array) -> bool:
     return float(np.quantile(far, _SHARES[0])) <= _STANDS
 
 
-def _dense(time: Array, q: Array) -> Array:
+def dense(time: Array, q: Array) -> Array:
     """Samples that are near enough in time to follow feet from one to the next."""
-    count = min(len(q), _MOST, 2 + int((time[-1] - time[0]) / _STEP))
+    count = int(min(len(q), _MOST, 2.0 + max(0.0, (time[-1] - time[0]) / _STEP)))
     return np.asarray(q[np.unique(np.linspace(0, len(q) - 1, count).astype(int))])
 
 
 def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> OrderVerdict | None:
     """Of several orders in which the robot stands, the one in which its feet stay where they are."""
-    own = _slide(robot, world, q)
-    others = {meant: _slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
+    own = foot_slide(robot, world, q)
+    others = {meant: foot_slide(robot, world, in_order(robot, q, meant)) for meant in rivals}
     best = min(others, key=lambda meant: others[meant])
     if any(own > far and others[best] <= share * own for far, share in _STILLER):
         reason = f"read as {best}, its feet stay in place ({others[best]:.2g} m); as read, they slide by {own:.2g} m"
@@ -178,6 +184,83 @@ def _by_slides(robot: Robot, world: World, q: Array, rivals: list[str]) -> Order
     if any(others[best] > far and own <= share * others[best] for far, share in _STILLER):
         return OrderVerdict("", True, "the feet stay in place")
     return None
+
+
+def stiller_feet(robot: Robot, world: World, readings: Sequence[Trajectory]) -> tuple[int, str] | None:
+    """Of two readings whose feet are not on the ground, that in which they stay in place over a ground of their own.
+
+    Args:
+        robot: The robot.
+        world: Its ground counts.
+        readings: The same motion with the base quaternion in two orders.
+
+    Returns:
+        Which one, and the evidence; None if nothing tells.
+    """
+    if not robot.contacts or not world.ground:
+        return None
+    slides = []
+    for reading in readings:
+        q = dense(reading.time, reading.q)
+        heights = np.min([surface.height for surface in _surfaces(robot, world, q, 0.0)], axis=0)
+        lowest = float(np.nan_to_num(np.quantile(heights, _SHARES[0])))
+        q[:, _base_quaternion(robot).start - 1] -= lowest
+        slides.append(foot_slide(robot, world, q))
+    k = int(np.argmin(slides))
+    if any(slides[1 - k] > far and slides[k] <= share * slides[1 - k] for far, share in _STILLER):
+        return k, f"its feet then stay in place ({slides[k]:.2g} m), and slide by {slides[1 - k]:.2g} m otherwise"
+    return None
+
+
+def lowest_on_ground(robot: Robot, world: World, readings: Sequence[Trajectory]) -> tuple[int, str] | None:
+    """Of two readings of a robot that lies or gets up, that in which its lowest point is on the ground.
+
+    Args:
+        robot: The robot.
+        world: Its ground counts.
+        readings: The same motion with the base quaternion in two orders.
+
+    Returns:
+        Which one, and the evidence; None if nothing tells.
+    """
+    links = list(dict.fromkeys(item.link for item in robot.collisions if not isinstance(item.shape, Plane)))
+    if not links or not world.ground:
+        return None
+    corners, far = [link_corners(robot, link) for link in links], []
+    for reading in readings:
+        some = reading.q[np.unique(np.linspace(0, len(reading.q) - 1, _SAMPLES).astype(int))]
+        placed = link_placements(robot, some, links)
+        above = [heights_above(world, placed[:, k], points).min(axis=1) for k, points in enumerate(corners)]
+        far.append(float(np.nan_to_num(np.median(np.abs(np.min(above, axis=0))), nan=_NOWHERE)))
+    k = int(np.argmin(far))
+    if far[k] > _LIES or far[1 - k] < _FARTHER * max(far[k], _LIES):
+        return None
+    return k, f"its lowest point is then {far[k]:.2g} m from the ground, and {far[1 - k]:.2g} m otherwise"
+
+
+def link_corners(robot: Robot, link: str) -> Array:
+    """(k, 3): outer points of the collision shapes of a link, in its frame."""
+    items = [item for item in robot.collisions if item.link == link and not isinstance(item.shape, Plane)]
+    points = [surface_points(item.shape, 16) @ item.placement[:3, :3].T + item.placement[:3, 3] for item in items]
+    everywhere = np.vstack(points)
+    return np.unique(everywhere[np.argmax(everywhere @ _DIRECTIONS.T, axis=0)], axis=0)
+
+
+def heights_above(world: World, placed: Array, points: Array) -> Array:
+    """(n, k): heights of points of a link above the ground [m].
+
+    Args:
+        world: Its ground counts.
+        placed: (n, 4, 4) T_world_link.
+        points: (k, 3) in the frame of the link.
+    """
+    at = np.einsum("nij,kj->nki", placed[:, :3, :3], points) + placed[:, None, :3, 3]
+    return np.asarray(at[..., 2] - world.height(at[..., 0], at[..., 1]))
+
+
+def heading(robot: Robot, q: Array) -> float:
+    """Cosine of the median angle between the heading of the base and that at home."""
+    return float(np.median(_against_home(robot, q)[1]))
 
 
 def _doubt(robot: Robot, q: Array) -> str:
@@ -217,7 +300,7 @@ def _farness(robot: Robot, world: World, q: Array) -> Array:
     return np.asarray(np.abs(lowest).max(axis=1))
 
 
-def _slide(robot: Robot, world: World, q: Array) -> float:
+def foot_slide(robot: Robot, world: World, q: Array) -> float:
     """How far the foot that slides farthest gets over the ground while it is near it [m].
 
     Ways are summed over all contacts of a foot and their range is taken, so that noise of single samples does not

@@ -35,7 +35,7 @@ class MotionParts:
         references: Name → (n, k).
         filled: Joints whose velocities are not given, while others are: to be computed from q.
         unsure: Whether the order of the base quaternion is a guess.
-        unnamed: Whether the joints are in an order that nothing names.
+        unnamed: Joints that nothing names, in the order in which they were read.
         remarks: How the file was understood.
     """
 
@@ -49,7 +49,7 @@ class MotionParts:
     references: Mapping[str, Array] = field(default_factory=dict)
     filled: tuple[str, ...] = ()
     unsure: bool = False
-    unnamed: bool = False
+    unnamed: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 

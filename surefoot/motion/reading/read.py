@@ -31,7 +31,15 @@ from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
 from surefoot.motion.reading.joint_order import joint_orders, judge_joint_order, named_order, own_joints, reordered
 from surefoot.motion.reading.names import find_key, some_names
-from surefoot.motion.reading.order import OrderVerdict, in_body_axes, judge_order, turning
+from surefoot.motion.reading.order import (
+    OrderVerdict,
+    heading,
+    in_body_axes,
+    judge_order,
+    lowest_on_ground,
+    stiller_feet,
+    turning,
+)
 from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
@@ -47,6 +55,7 @@ _RATE_FITS = 0.02  # of the step: error of one that velocities tell
 _STEP_FITS = 0.3  # of the motion: misfit of velocities up to which they tell the time between samples
 _UPRIGHT = 45.0  # [deg]: largest median tilt of a base whose quaternion is read right, and
 _CLEARLY = 45.0  # [deg] by which it is at least more tilted in the other order
+_AHEAD = 0.5  # cosine of the angle to the heading at home, up to which a base faces forwards
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,8 +103,8 @@ def read_motion(
         joints: Order of the joints, if the file does not give it; None for the robot's.
         rate: Samples per second [Hz], if the file has no times.
         quaternion: "xyzw" or "wxyz", if the layout does not determine it; None to judge it by the motion.
-        joint_order: Order of unnamed joints, by name (`joint_orders`: robot, breadth-first, alphabetical) or as a text
-            file lists them; None to judge it by the motion.
+        joint_order: Order of unnamed joints, by name (`joint_orders`: robot, breadth-first, alphabetical,
+            sides-swapped) or as a text file lists them; None to judge it by the motion.
         missing: "home" to hold joints that the file lacks at their home positions; None to refuse them.
         motion: Which motion of a file with several.
 
@@ -282,8 +291,10 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
         data |= {"base_linear": linear, "base_angular": angular}
     q, v = from_layout(robot, parts.layout, data, parts.joints)
     tau = parts.tau
-    if parts.unnamed and (order := judge_joint_order(robot, World(), q)).meant:
-        q, v, tau = _in_joint_order(robot, joint_orders(robot)[order.meant], q, v, tau)
+    some = parts.unnamed
+    if some and len(at) == len(q) and (order := judge_joint_order(robot, World(), at, q, some)).meant:
+        meant = [name for name in joint_orders(robot)[order.meant] if name in some]
+        q, v, tau = _in_joint_order(robot, meant, q, v, tau)
         remarks = [*remarks, f"the joints are read in {order.meant} order: as they are, {order.reason}"]
     trajectory = _as_given(robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references)
     if trajectory.v is not None and parts.filled:
@@ -295,7 +306,7 @@ def _in_joint_order(
     robot: Robot, order: Sequence[str], q: Array, v: Array | None, tau: Array | None
 ) -> tuple[Array, Array | None, Array | None]:
     """The same numbers, with the joints in another order than the robot's."""
-    own, drives = own_joints(robot), [drive.joint for drive in robot.drives]
+    own, drives = [name for name in own_joints(robot) if name in order], [drive.joint for drive in robot.drives]
     if tau is not None and set(drives) == set(own):
         tau = tau[:, [drives.index(own[list(order).index(joint)]) for joint in drives]]
     rates = None if v is None else reordered(robot, v, order, of_velocities=True)
@@ -320,6 +331,15 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     k = int(np.argmin(tilts))
     if tilts[k] < _UPRIGHT and tilts[1 - k] > tilts[k] + _CLEARLY:
         return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
+    told = lowest_on_ground(robot, World(), readings)
+    if told is None and max(tilts) < _UPRIGHT:
+        told = stiller_feet(robot, World(), readings)
+    if told is not None:
+        return told
+    ahead = [heading(robot, reading.q) for reading in readings]
+    k = int(np.argmax(ahead))
+    if tilts[k] < _UPRIGHT and ahead[k] > _AHEAD and ahead[1 - k] < -_AHEAD:
+        return k, f"nothing but the heading tells, and it faces forwards then; else give --quaternion {_ORDERS[1 - k]}"
     raise FileFormatError(
         "does not determine the order of its base quaternion",
         evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,11 @@ _ROOM = 0.15  # distance from position limits: knees stay bent, as a controller 
 _TURN = 0.3  # yaw, pitch and roll of the base [rad]
 _CROUCH = 0.9  # least height of the base over its height at home
 _WAVE = 0.35  # how far arms, head and waist move from home [rad]
+# Turns of the base and waves of the arms reverse at every impact: without these limits as fast as drives can,
+# in intervals that are longer than that takes, and no robot follows.
+_SPIN, _SWING = 1.0, 1.5  # rates of the base, and of arms, head and waist [rad/s]
+_LAST = 0.1  # least double support of a walk that is to be followed [s]
+_WIDE = 0.1  # first barrier parameter when these limits come in
 _ANYWHERE = 10.0  # m: radius where the zero-moment point is free
 _LIFT_OFF = 0.02  # of the weight: load at which a foot lifts off
 _TIMES = {"single": (0.08, 0.63, 2.0), "double": (0.04, 0.2, 1.0)}  # s; guesses of Koch, table 7.1
@@ -63,6 +68,7 @@ def walk_step(
     step: float = 0.15,
     intervals: tuple[int, int] = (24, 8),
     rounding: float = 1.0,
+    calm: bool = True,
 ) -> Problem:
     """Half a cycle: the second foot swings, lands with an impact, and takes over the load; its end mirrors its start.
 
@@ -78,20 +84,22 @@ def walk_step(
         step: Step length [m]; with a free foot the guess.
         intervals: Of single and double support.
         rounding: Within which of 0 the |power| of a drive is rounded [W], for "efficiency".
+        calm: Whether base and arms turn slowly and double support lasts 0.1 s at least, so that a robot can follow.
     """
     if objective not in OBJECTIVES:
         raise one_of("objective", objective, OBJECTIVES)
     feet = _feet(robot)
     problem = Problem(robot)
     problem.limits(position_margin=_ROOM)
-    _calm(problem, feet)
+    _calm(problem, feet, calm)
     stance, swing = feet.stance, feet.swing
     at_rest = {stance: (2, 3, 4, 5)}  # by periodicity: the place of the other foot at the end
     problem.phase("single", [stance], intervals[0], _TIMES["single"], free=at_rest)
     ahead = {name: pose.copy() for name, pose in feet.places.items()}
     ahead[swing][0, 3] += step
+    least, guess, most = _TIMES["double"]
     problem.phase(
-        "double", [stance, swing], intervals[1], _TIMES["double"],
+        "double", [stance, swing], intervals[1], (_LAST if calm else least, guess, most),
         spots=ahead, free=at_rest | {swing: (0, 1)}, transition="impact",
     )  # fmt: skip
     problem.periodic(mirror=True, omit=("x", "y"))
@@ -111,7 +119,7 @@ def solve_walk(
     warm: Solution | None = None,
     **others: Any,
 ) -> Solution:
-    """Solve for a step, over a ladder of easier ones where the objective needs it: |power| has an edge at 0.
+    """Solve for a step over a ladder of easier ones: |power| has an edge at 0, and a calm step begins as a free one.
 
     Args:
         robot: As in `walk_step`.
@@ -121,10 +129,17 @@ def solve_walk(
         warm: A solution of another objective or other constraints to start from; then there is no ladder.
         **others: As in `walk_step`.
     """
+    calm, options = others.pop("calm", True), options or SolverOptions()
+    rungs: list[dict[str, Any]] = []
     if warm is None and objective == "efficiency":
-        for rung in ({"objective": "torque"}, {"objective": objective, "rounding": 5.0}):
-            warm = walk_step(robot, **{**others, **rung}).solve(solver, options, warm=warm)
-    return walk_step(robot, objective, **others).solve(solver, options, warm=warm)
+        rungs += [{"objective": "torque"}, {"objective": objective, "rounding": 5.0}]
+    if warm is None and calm:
+        rungs.append({"objective": objective})
+    for rung in rungs:
+        warm = walk_step(robot, **{**others, **rung}, calm=False).solve(solver, options, warm=warm)
+    if rungs and calm:
+        options = replace(options, barrier=options.barrier or _WIDE)
+    return walk_step(robot, objective, **others, calm=calm).solve(solver, options, warm=warm)
 
 
 def _feet(robot: Robot) -> Feet:
@@ -143,11 +158,13 @@ def _feet(robot: Robot) -> Feet:
     return Feet(stance, swing, places)
 
 
-def _calm(problem: Problem, feet: Feet) -> None:
-    """The trunk stays upright and does not sink, and joints that are not in the legs stay near home."""
+def _calm(problem: Problem, feet: Feet, slow: bool) -> None:
+    """The trunk stays upright and does not sink; joints that are not in the legs stay near home; both move slowly."""
     robot, home = problem.robot, problem.chart.coordinates(problem.robot.home)
     for name in ("yaw", "pitch", "roll"):
         problem.bound(name, -_TURN, _TURN)
+        if slow:
+            problem.bound(f"d {name}", -_SPIN, _SPIN)
     ground = min(float(pose[2, 3]) for pose in feet.places.values())
     problem.bound("z", ground + _CROUCH * (home[2] - ground))
     ends = [robot.body_of(robot.contacts[name].frame) for name in feet.places]
@@ -156,6 +173,8 @@ def _calm(problem: Problem, feet: Feet) -> None:
         name = problem.chart.names[k]
         if name not in legs:
             problem.bound(name, home[k] - _WAVE, home[k] + _WAVE)
+            if slow:
+                problem.bound(f"d {name}", -_SWING, _SWING)
 
 
 def _placement(problem: Problem, feet: Feet, step: float, free: bool) -> None:

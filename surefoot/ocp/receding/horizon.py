@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
+from surefoot.codegen import compile_function
 from surefoot.motion import Channel
 from surefoot.ocp.receding.tape import Indices, Limits, Tape
 from surefoot.ocp.spec import ProblemSpec
@@ -102,6 +103,10 @@ class Horizon:
         self._barrier, self._solvers = barrier, dict[int, RealTime]()
         self._moves = dict[tuple[int, int], tuple[Indices, Indices]]()
         self._data = problem.robot.model.createData()
+        n, chart = problem.robot.nv, problem.chart
+        self._rates = compile_function(
+            "chart_rates", lambda y, v: chart.second_rates(y, np.zeros(n), v), {"y": (n,), "v": (n,)}
+        )
         self._point: RealTimePoint | None = None
         self._number = 0
         self._y: Array | None = None
@@ -113,6 +118,7 @@ class Horizon:
 
     def prepare(self) -> None:
         """Build or load all kernels and programs, so that no tick has to."""
+        self._rates.prepare("single")
         for number in range(self.tape.period):
             self._solver(number)
             self._move(number, number + 1)
@@ -128,8 +134,7 @@ class Horizon:
         if self.problem.formulation.dynamics == "centroidal":
             h = pin.computeCentroidalMomentum(robot.model, self._data, np.array(q), np.array(v))
             return np.r_[y, np.r_[h.linear, h.angular] / robot.mass]
-        rates = chart.second_rates(y, np.zeros(robot.nv), np.asarray(v))
-        return np.r_[y, np.asarray(rates, dtype=float)]
+        return np.r_[y, self._rates(y, np.array(v, dtype=float))]
 
     def plan(self, t: float, q: Array, v: Array) -> Plan:
         """The plan to use now; at the beginning of each interval it is made anew, and used when the latency is over.

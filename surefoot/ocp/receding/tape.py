@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.ocp.shape import SPOT, spot_data
-from surefoot.ocp.spec import Ends, ProblemSpec
+from surefoot.ocp.spec import ProblemSpec
+from surefoot.ocp.timeline import Ends
 from surefoot.ocp.transcription import Stage, Transcription, stages_of, transcribe_stages
 from surefoot.solvers.staged import StagedProblem
 
@@ -129,16 +131,18 @@ class Tape:
             number: Of its first stage.
             spots: Contact → pose (4, 4) where it stands, until it leaves.
         """
-        stages = self.stages(number)
+        stages = [*(self._stages[self.place(number + k)] for k in range(self.horizon)), self._end]
         gone = {name: _leaves(stages, name) for name in spots}
         for batch, _ in window.transcription.functions.batches:
-            structure = batch.structure
-            blocks = [block for block in structure.blocks if block.data]
-            for i, k in enumerate(batch.stages):
-                for block in blocks:
-                    given = self.problem.references[block.name]
-                    if callable(given):
-                        batch.data[i, structure.data_place(block.name)] = given(stages[k].time)
+            structure, references = batch.structure, self.problem.references
+            led: list[tuple[slice, Callable[[float], Any]]] = []
+            for block in structure.blocks:
+                given = references[block.name] if block.data else None
+                if callable(given):
+                    led.append((structure.data_place(block.name), given))
+            for i, k in enumerate(batch.stages.tolist()):
+                for place, reference in led:
+                    batch.data[i, place] = reference((number + k) * self.step)
             for j, name in enumerate(structure.contacts):
                 stands = np.flatnonzero(batch.stages < gone.get(name, 0))
                 if len(stands):
@@ -200,7 +204,7 @@ def _limits(found: Transcription, program: StagedProblem) -> tuple[Limits, ...]:
     return tuple(out)
 
 
-def _leaves(stages: tuple[Stage, ...], name: str) -> int:
+def _leaves(stages: Sequence[Stage], name: str) -> int:
     """Number of the first stage of a window in which a contact does not stand any more."""
     return next((k for k, stage in enumerate(stages) if name not in stage.structure.contacts), len(stages))
 

@@ -85,7 +85,8 @@ def walking_study(
     def solved(objective: str, constraints: str, warm: Solution | None) -> Solution:
         is_strict, is_free = SETS[constraints]
         radius: dict[str, Any] = {} if is_strict else {"zmp_radius": None}
-        solution = solve_walk(robot, objective, options=options, warm=warm, free_foot=is_free, step=step, **radius)
+        given: dict[str, Any] = {"free_foot": is_free, "step": step, "calm": False, **radius}
+        solution = solve_walk(robot, objective, options=options, warm=warm, **given)
         found[objective, constraints] = WalkRun(objective, constraints, solution, step_figures(solution))
         return solution
 

@@ -8,13 +8,14 @@ are planned along the cheapest way; a move without a motion gets dearer and the 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.planning.connect import SingleMode, connect
@@ -24,12 +25,14 @@ from surefoot.planning.multimodal.plan import Clock, Limits, StancePlan
 from surefoot.planning.multimodal.sequence import StanceSequence
 from surefoot.planning.multimodal.shorter import shorten_moves
 from surefoot.planning.multimodal.stored import StanceRoadmap
-from surefoot.planning.space import Margins, StanceModel
+from surefoot.planning.space import Margins, StanceModel, main_cause
 from surefoot.planning.stances import Key, Move, Sampling, StanceGraph, nearest_foothold
 from surefoot.robot import Robot
 
 _PATIENCE = 30  # stances that are explored for a cheaper way once the goal was found
 _FAILURES = 200  # of motions before a search is given up
+_STALL = 100  # stances without a step nearer to a goal that cannot be met, before a search is given up
+_GROUND = 0.02  # [m]: feet that are farther from the ground do not stand
 
 
 @dataclass(frozen=True)
@@ -104,9 +107,13 @@ class StancePlanner:
                 moves of the plan lead to that stance.
             region: How far feet may end from their goals [m].
             roadmap: Stances and moves that earlier plans in this world found.
+
+        Raises:
+            ShapeError: Numbers are missing or not finite.
+            NotSupportedError: The goal is so far away that a grid of footholds would be too large.
         """
-        rng = np.random.default_rng(seed)
-        plan, state = self.empty_plan(q, goal, rng, roadmap)
+        rng, region = np.random.default_rng(seed), number(region, "region")
+        plan, state = self.empty_plan(q, goal, rng, roadmap, region)
         if not plan.reason:
             _Search(self, plan, state, rng, limits or Limits(), progress, region).run()
         return plan
@@ -117,6 +124,7 @@ class StancePlanner:
         goal: tuple[float, float, float] | Array,
         rng: np.random.Generator,
         roadmap: StanceRoadmap | None = None,
+        region: float = 0.0,
     ) -> tuple[StancePlan, Array]:
         """Footholds, first stance and goal of a query, and its first state; `reason` says if the robot cannot stand.
 
@@ -125,11 +133,27 @@ class StancePlanner:
             goal: As in `plan`.
             rng: Random numbers.
             roadmap: As in `plan`.
+            region: As in `plan`.
         """
-        state = self.model.chart.state_of(q)
-        plan = StancePlan(*self._scene(state, self._goal_places(state, goal), rng, roadmap))
-        self._stands(plan, state)
+        state = self.model.chart.state_of(finite_array(q, (self.model.robot.nq,), "q"))
+        places = self._goal_places(state, goal)
+        plan = StancePlan(*self._scene(state, places, rng, roadmap))
+        if self._stands(plan, state):
+            plan.unmet = self._unmet(plan, places, region, rng)
         return plan, state
+
+    def _unmet(self, plan: StancePlan, places: Array, region: float, rng: np.random.Generator) -> str:
+        """Why the goal cannot be met: no ground for a foot near it, or no posture over it; "" if neither is known."""
+        model, graph = self.model, plan.graph
+        off = np.linalg.norm(graph.feet(plan.goal)[model.feet, :2] - places, axis=1)
+        worst = int(np.argmax(off))
+        if off[worst] > max(self.reach, region):
+            return f"`{model.chart.names[model.feet[worst]]}` cannot stand within {off[worst]:.2f} m of its goal"
+        if region:
+            return ""
+        before, posed = model.statistics.causes.copy(), graph.posed(plan.goal, rng.spawn(1)[0])
+        failed = Counter({name: count - before[name] for name, count in model.statistics.causes.items()})
+        return "" if posed else f"no posture stands on the goal ({main_cause(failed)})"
 
     def follow(self, sequence: StanceSequence, seed: int = 0, limits: Limits | None = None) -> StancePlan:
         """Motions along a given sequence of stances; where one fails, it and the one before get other base poses.
@@ -158,10 +182,11 @@ class StancePlanner:
     def _goal_places(self, state: Array, goal: tuple[float, float, float] | Array) -> Array:
         feet = state[6:].reshape(-1, 3)[self.model.feet, :2]
         wanted = np.asarray(goal, dtype=float)
+        if wanted.shape not in ((3,), feet.shape):
+            raise NotSupportedError(f"a goal has shape {wanted.shape}, expected (3,) or {feet.shape}")
+        wanted = finite_array(wanted, wanted.shape, "goal")
         if wanted.shape == feet.shape:
             return wanted
-        if wanted.shape != (3,):
-            raise NotSupportedError(f"a goal has shape {wanted.shape}, expected (3,) or {feet.shape}")
         c, s = np.cos(wanted[2]), np.sin(wanted[2])
         out: Array = (feet - state[:2]) @ np.array([[c, s], [-s, c]]) + state[:2] + wanted[:2]
         return out
@@ -207,11 +232,20 @@ class StancePlanner:
         return graph, tuple(start.tolist()), tuple(end.tolist())
 
     def _stands(self, plan: StancePlan, state: Array) -> bool:
-        """Whether the first state is allowed; the plan says why if it is not."""
-        if plan.graph.mode(plan.start).check(state[None]).valid[0]:
-            return True
-        plan.reason = "the robot does not stand at its start: " + self.model.statistics.main_cause()
-        return False
+        """Whether the first state is allowed, and its feet are on the ground; the plan says why if not."""
+        model, mode = self.model, plan.graph.mode(plan.start)
+        ground = footholds_at(model.world, mode.feet[:, :2])
+        above = np.einsum("ki,ki->k", mode.feet - ground.points, ground.normals) - model.radii
+        off = np.where(mode.held, above, 0.0)
+        worst = int(np.argmax(np.abs(off)))
+        if not np.isfinite(off[worst]):
+            plan.reason = f"there is no ground under `{model.chart.names[worst]}` at its start"
+        elif abs(off[worst]) > _GROUND:
+            where = "above" if off[worst] > 0.0 else "below"
+            plan.reason = f"`{model.chart.names[worst]}` is {abs(off[worst]):.2g} m {where} the ground at its start"
+        elif not mode.check(state[None]).valid[0]:
+            plan.reason = "the robot does not stand at its start: " + model.statistics.main_cause()
+        return not plan.reason
 
 
 class _Search:
@@ -237,7 +271,7 @@ class _Search:
         self.blacklist: set[Key] = set()
         self.ways: dict[Key, tuple[float, Key | None]] = {plan.start: (0.0, None)}
         self.open: list[tuple[float, Key]] = [(0.0, plan.start)]
-        self.nearest = np.inf
+        self.nearest, self.stalled = np.inf, 0
         self.whole = max(self._distance(plan.start), 1e-9)
 
     def run(self) -> None:
@@ -254,7 +288,7 @@ class _Search:
                 with Clock(plan, "connecting"):
                     failed = self.motions.connect(self._way_to(plan.goal))
                 if failed is None:
-                    return self._improve()
+                    return self._give_up("the nearest place was reached") if plan.unmet else self._improve()
                 failures += 1
                 if failures > _FAILURES or self.statistics.states > self.motions.end:
                     return self._give_up("motions between stances kept failing")
@@ -264,6 +298,8 @@ class _Search:
                 return self._give_up("no stance is left to explore")
             elif self.statistics.states > self.motions.end or len(plan.explored) >= self.limits.stances:
                 return self._give_up("the budget is spent")
+            elif plan.unmet and self.stalled > _STALL:
+                return self._give_up(f"{_STALL} stances came no nearer")
             else:
                 with Clock(plan, "exploring"):
                     self._explore(stance)
@@ -289,8 +325,9 @@ class _Search:
             self._note(after, move)
         self._relax([stance])
         nearest = min(found, key=self._distance, default=stance)
+        self.stalled += 1
         if self._distance(nearest) < self.nearest:
-            self.nearest = self._distance(nearest)
+            self.nearest, self.stalled = self._distance(nearest), 0
             if self.progress is not None:
                 self.plan.moves = self._way_to(nearest)
                 self.progress(self.plan, 1.0 - self.nearest / self.whole)
@@ -355,8 +392,11 @@ class _Search:
 
     def _give_up(self, why: str) -> None:
         """Say what failed, and keep the way to the nearest stance with its motions, as far as there are any."""
-        best = min((key for key in self.ways if key not in self.ends), key=self._distance)
+        plan = self.plan
+        best = min((key for key in self.ways if plan.unmet or key not in self.ends), key=self._distance)
         off, cause = self._distance(best), self.statistics.main_cause()
-        self.plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
-        with Clock(self.plan, "connecting"):
+        why = f"{plan.unmet}; {why}" if plan.unmet else why
+        plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
+        with Clock(plan, "connecting"):
             self.motions.connect(self._way_to(best))
+        plan.solved = False

@@ -63,6 +63,7 @@ class StancePlan:
         moves: Moves of the last way that was looked at.
         segments: Motions: of the whole way if it is solved, else as far as they lead.
         reason: Why it is not solved; "" if it is.
+        unmet: Why no plan can be solved, as far as that was seen before the search.
         explored: Stances in the order in which they were explored, each with its parent.
         seconds: Processor time by stage: "exploring", "connecting", "shortening", "improving".
         tried: Single-mode problems that were looked at, and how many of them were solved.
@@ -76,6 +77,7 @@ class StancePlan:
     moves: list[Move] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     reason: str = ""
+    unmet: str = ""
     explored: list[tuple[Key, Key | None]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     tried: tuple[int, int] = (0, 0)

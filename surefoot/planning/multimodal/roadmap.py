@@ -74,6 +74,7 @@ class MultiModalRoadmap:
     def solve(self) -> StancePlan:
         """Grow until start and goal are connected, or the limits are reached."""
         plan, statistics = self.plan, self.planner.model.statistics
+        plan.reason = plan.reason or plan.unmet
         if plan.reason:
             return plan
         while statistics.states < self.motions.end and len(plan.explored) < self.limits.stances:

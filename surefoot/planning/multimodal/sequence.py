@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.arrays import Array, finite_array
+from surefoot.arrays import Array, finite_array, whole_numbers
 from surefoot.errors import FileFormatError, SurefootError
-from surefoot.files import read_bytes, write_text
+from surefoot.files import read_json, write_text
 from surefoot.planning.footholds import Footholds
 
 _FORMAT = "surefoot.stances/1"
@@ -88,10 +88,10 @@ class StanceSequence:
             FileFormatError: It is not such a file, or its numbers contradict each other.
         """
         try:
-            return _of(json.loads(read_bytes(path)))
+            return _of(read_json(path))
         except SurefootError:
             raise
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise FileFormatError(
                 f"`{path}` does not hold a stance sequence", evidence={"reason": str(error)}
             ) from error
@@ -105,9 +105,9 @@ def _of(data: dict[str, Any]) -> StanceSequence:
         finite_array([row["point"] for row in rows], (None, 3), "footholds"),
         finite_array([row["normal"] for row in rows], (len(rows), 3), "normals"),
         finite_array([row["friction"] for row in rows], (len(rows),), "friction"),
-        np.array([int(row["piece"]) for row in rows], dtype=np.int64),
+        whole_numbers([row["piece"] for row in rows], (len(rows),), "pieces"),
     )
-    stances = finite_array(data["stances"], (None, len(legs)), "stances").astype(np.int64)
+    stances = whole_numbers(data["stances"], (None, len(legs)), "stances")
     bases = tuple(finite_array(x, (None, 6), "base poses") for x in data["bases"])
     start = finite_array(data["start"], (6 + 3 * len(legs),), "start")
     return StanceSequence(str(data["robot"]), legs, start, footholds, stances, bases)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surefoot.arrays import Array, finite_array
+from surefoot.arrays import Array, finite_array, whole_numbers
 from surefoot.errors import FileFormatError, NotSupportedError
-from surefoot.files import atomic_write, read_bytes
+from surefoot.files import atomic_write
+from surefoot.motion.files import read_npz
 from surefoot.planning.footholds import Footholds
 from surefoot.planning.space import StanceModel
 from surefoot.planning.stances import Key, Move, StanceGraph
 
 _FORMAT = "surefoot.roadmap/1"
 _SAME = 1e-6  # footholds nearer than this are one [m]
-_MOST_BYTES = 2**28
-_FOOTHOLDS = ("points", "normals", "friction", "pieces")
+_FOOTHOLDS, _MOVES = ("points", "normals", "friction", "pieces"), ("before", "after", "bases")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +123,20 @@ class StanceRoadmap:
         Raises:
             FileFormatError: It is not such a file, or its numbers contradict each other.
         """
-        try:
-            with np.load(io.BytesIO(read_bytes(path, _MOST_BYTES)), allow_pickle=False) as data:
-                if str(data["schema"]) != _FORMAT:
-                    raise FileFormatError(f"expected a file of the kind {_FORMAT}, got {str(data['schema'])!r}")
-                count = len(data["points"])
-                footholds = Footholds(
-                    finite_array(data["points"], (None, 3), "footholds"),
-                    finite_array(data["normals"], (count, 3), "normals"),
-                    finite_array(data["friction"], (count,), "friction"),
-                    finite_array(data["pieces"], (count,), "pieces").astype(np.int64),
-                )
-                stances = [finite_array(data[k], (None, None), "stances").astype(np.int64) for k in ("before", "after")]
-                bases = finite_array(data["bases"], (None, 6), "base poses")
-                return cls(str(data["place"]), footholds, stances[0], stances[1], bases)
-        except (BadZipFile, ValueError, KeyError, TypeError, EOFError) as error:
-            raise FileFormatError(f"`{path}` does not hold a roadmap", evidence={"reason": str(error)}) from error
+        data = read_npz(path)
+        if missing := [name for name in ("schema", "place", *_FOOTHOLDS, *_MOVES) if name not in data]:
+            raise FileFormatError("does not hold a roadmap", file=path, evidence={"missing": missing})
+        if str(data["schema"]) != _FORMAT:
+            raise FileFormatError(f"expected a file of the kind {_FORMAT}, got {str(data['schema'])[:80]!r}", file=path)
+        points = finite_array(data["points"], (None, 3), "footholds")
+        footholds = Footholds(
+            points,
+            finite_array(data["normals"], points.shape, "normals"),
+            finite_array(data["friction"], (len(points),), "friction"),
+            whole_numbers(data["pieces"], (len(points),), "pieces"),
+        )
+        before, after = (whole_numbers(data[name], (None, None), "stances") for name in ("before", "after"))
+        return cls(str(data["place"]), footholds, before, after, finite_array(data["bases"], (None, 6), "base poses"))
 
 
 def place_of(model: StanceModel) -> str:

@@ -62,7 +62,8 @@ def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
             return Reach(**{"frame": table.frame or hand_of(robot), "offset": offset, **given})
         case "lift":
             defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
-            return Lift(**{**defaults, **given})
+            ways = {"shift": given.pop("ramp")} if "ramp" in given else {}
+            return Lift(**{**defaults, **given, **ways})
         case "wipe":
             ways = {"offset": _scaled(_WIPE, robot, q), "stroke": _scaled(_STROKE, robot, q)}
             return Wipe(**{"contact": _palm(robot), **ways, **given})

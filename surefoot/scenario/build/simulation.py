@@ -38,6 +38,7 @@ from surefoot.spatial import so3
 __all__ = ["build_initial", "build_simulation", "load_robot"]
 
 
+_TOUCH = 1e-4  # how far soles that stand begin below the ground [m]
 _WEAK = 0.05  # share of the torque of the strongest joint of an arm below which a joint is that of a finger
 DURATION = 5.0
 """Simulated time of scenarios that do not give one [s]."""
@@ -63,7 +64,7 @@ def build_simulation(scenario: Scenario) -> Simulation:
     with blaming("motion"):
         plan = None if scenario.motion is None else planner_of(scenario.motion.kind)(scenario.motion, robot, world)
     with blaming("initial"):
-        initial = build_initial(scenario.initial, robot, world)
+        initial = _pressed(robot, build_initial(scenario.initial, robot, world), world)
         rest = build_initial(scenario.initial.model_copy(update={"lift": 0.0}), robot, world).q
     if scenario.planner is not None:
         with blaming("planner"):
@@ -305,10 +306,25 @@ def build_initial(table: InitialTable, robot: Robot, world: World) -> State:
         return q
 
     if table != InitialTable(lift=table.lift, velocity=table.velocity):
-        T.translation[2] -= _clearance(robot, placed(), world)
+        gap = _clearance(robot, placed(), world)
+        T.translation[2] -= gap if np.isfinite(gap) else 0.0
     T.translation[2] += table.lift
     v[robot.base_rows[:3]] = T.rotation.T @ np.array(table.velocity)
     return State(0.0, placed(), v)
+
+
+def _pressed(robot: Robot, state: State, world: World) -> State:
+    """The state with soles a little below the ground, if the robot rests on it.
+
+    A light foot that merely touches the ground is moved by its drives before it is loaded: it slips and turns.
+    """
+    q, base = np.array(state.q), robot.base_joint
+    is_free = base is not None and robot.tree.kinds[base] == "free"
+    if not is_free or np.any(state.v) or not robot.contacts or abs(_clearance(robot, q, world)) > _TOUCH:
+        return state
+    column = int(robot.tree.q_index[base])
+    q[column : column + 3] -= robot.tree.placements[base][:3, :3].T @ [0.0, 0.0, _TOUCH]
+    return State(state.t, q, state.v)
 
 
 def _with_joints(robot: Robot, table: InitialTable) -> Array:
@@ -331,11 +347,11 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
 
 
 def _clearance(robot: Robot, q: Array, world: World) -> float:
-    """Height [m] by which the robot can be lowered until a contact corner is on the ground; 0 without either."""
+    """Height [m] by which the robot can be lowered until a contact corner is on the ground; infinite without either."""
     corners = np.vstack([*robot.contact_corners(q).values(), np.zeros((0, 3))])
     planes = contact_planes(world, corners)
     there = planes[:, 3] > NOWHERE
     if not there.any():
-        return 0.0
+        return np.inf
     height = (np.sum(planes[:, :3] * corners, axis=1) - planes[:, 3]) / planes[:, 2]
     return float(height[there & (planes[:, 2] > 0.0)].min())

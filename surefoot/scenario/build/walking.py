@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.legged import leg_reach
-from surefoot.control.walking import WalkingController, WalkSettings, walk_settings
+from surefoot.control.walking import WalkingController, WalkSettings, paced_times, walk_settings
 from surefoot.errors import NotSupportedError, one_of
 from surefoot.gait import (
     STEEPEST,
@@ -95,14 +95,15 @@ def _head(robot: Robot, frames: dict[str, Array]) -> str:
     heads = [tree.body_names[k] for k, path in paths.items() if not path & arms]
     heads = [name for name in heads if frames[name][2, 3] > frames[body.torso][2, 3]]
     if not heads:
-        raise NotSupportedError(f"`{robot.name}` has no head to look with", next_step="omit `walk.gaze`")
+        raise NotSupportedError(
+            f"`{robot.name}` has no head to look with", subject=robot.name, kind="robot", next_step="omit `walk.gaze`"
+        )
     return max(heads, key=lambda name: float(frames[name][2, 3]))
 
 
 def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSettings:
     found = walk_settings(robot, limits.forward, table.height)
-    pace = table.pace or 1.0
-    paced = {"single": found.single / pace, "double": found.double / pace}
+    paced = dict(zip(("single", "double"), paced_times(found, table.pace or 1.0), strict=True))
     given = {name: value for name in ("single", "double", "lift") if (value := getattr(table, name)) is not None}
     return replace(found, **{**paced, **given})
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from surefoot.errors import NotSupportedError, one_of
+from surefoot.errors import NotSupportedError, ScenarioError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Plane, Shape, Sphere
 from surefoot.motion import Ground, GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World, stairs
 from surefoot.motion.world import STANDARD_GRAVITY, GroundLaw, Pivot, blocks
@@ -21,6 +21,7 @@ from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, Wo
 __all__ = ["Units", "build_ground", "build_world", "missing_ground"]
 
 _LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
+_MOST_PIECES = 2000  # 27 000 blocks: half a second a step
 _TOLERATED_DEPTH = 0.005  # [m]
 _MOTIONS: dict[str, type[GroundLaw] | type[Pivot]] = {"law": GroundLaw, "pivot": Pivot}
 
@@ -117,6 +118,14 @@ def build_ground(
         units: Of lengths and moving ground; SI units if omitted.
         seed: Of blocks without their own.
     """
+    count = sum((item.steps or 1) * int(np.prod(item.count or (1, 1))) for item in tables)
+    if count > _MOST_PIECES:
+        raise ScenarioError(
+            f"the ground has {count} pieces",
+            key=("world", "ground"),
+            evidence={"at most": _MOST_PIECES},
+            next_step="give fewer and larger pieces, or a height field",
+        )
     return tuple(piece for item in tables for piece in _ground(item, robot, units or Units(), seed))
 
 

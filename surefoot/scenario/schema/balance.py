@@ -21,7 +21,7 @@ class MoveTable(KindTable):
         kind: What is done.
         start: When it begins [s]; default: when the move before it ends.
         duration: How long it takes, with both ramps [s].
-        ramp: How long it takes to begin, and to end [s].
+        ramp: How long it takes to begin, and to end [s]; of a lift, to shift the weight.
         depth: How far the centre of mass is lowered [m]; default: 12 % of its height.
         frequency: Of the repetition [Hz].
         shift: Of the centre of mass, forward and left [m]; default: a quarter of the way to the edge, forward.
@@ -48,7 +48,7 @@ class MoveTable(KindTable):
         "lean": {"shift", "frequency", *_TIMES},
         "reach": {"frame", "offset", *_TIMES},
         "hold": {"frame", *_TIMES},
-        "lift": {"foot", "height", "hold"},
+        "lift": {"foot", "height", "hold", "ramp"},
         "wipe": {"contact", "force", "offset", "stroke", "frequency", *_TIMES},
     }
     NEEDS: ClassVar[dict[str, set[str]]] = {"wipe": {"force"}}

@@ -223,7 +223,7 @@ class Scenario(Table):
     sensors: SensorsTable = SensorsTable()
     estimator: EstimatorTable = EstimatorTable()
     simulation: SimulationTable = SimulationTable()
-    events: list[EventTable] = []
+    events: Annotated[list[EventTable], Field(max_length=10_000)] = []
     audit: AuditTable = AuditTable()
 
     @model_validator(mode="after")

@@ -218,8 +218,8 @@ class WorldTable(Table):
     empty: bool = False
     ground: list[GroundTable] = []
     unit: Literal["m", "leg", "body"] = "m"
-    obstacles: list[ObstacleTable] = []
-    objects: list[ObjectTable] = []
+    obstacles: Annotated[list[ObstacleTable], Field(max_length=2000)] = []
+    objects: Annotated[list[ObjectTable], Field(max_length=500)] = []
 
     @model_validator(mode="after")
     def _empty_means_no_ground(self) -> Self:

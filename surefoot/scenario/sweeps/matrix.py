@@ -8,11 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from surefoot.errors import ScenarioError
-from surefoot.files import write_text
+from surefoot.errors import FileFormatError, ScenarioError
+from surefoot.files import read_json, write_text
 from surefoot.markup import Html, html, joined
 from surefoot.report.page import html_page, html_table
 from surefoot.scenario.catalogue import read_scenario
@@ -49,7 +48,7 @@ class MatrixRow:
 def matrix_jobs(
     scenarios: Sequence[str],
     robots: Sequence[str],
-    seeds: int,
+    seeds: Iterable[int],
     folder: Path,
     overrides: Sequence[str] = (),
     perturbed: bool = False,
@@ -59,7 +58,7 @@ def matrix_jobs(
     Args:
         scenarios: Names or files.
         robots: Names or files.
-        seeds: How many, from 0 on.
+        seeds: Of all randomness.
         folder: Of the matrix.
         overrides: Changes of all scenarios, `dotted.key=value`. Runs are not audited unless these ask for it.
         perturbed: Whether mass, friction and delays differ from what the controller knows; see `perturbed_overrides`.
@@ -72,7 +71,7 @@ def matrix_jobs(
 
     return [
         Job(scenario, robot, seed, folder / _place(scenario, robot, seed), changes(scenario, seed))
-        for seed in range(seeds)
+        for seed in seeds
         for robot in robots
         for scenario in scenarios
     ]
@@ -133,14 +132,17 @@ def _resume(folder: Path, changes: list[str]) -> dict[_Key, MatrixRow]:
             )
         _write(folder, changes, ())
         return {}
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    if found["overrides"] != changes:
+    found = read_json(file)
+    try:
+        there, rows = found["overrides"], [MatrixRow(**row) for row in found["rows"]]
+    except (KeyError, TypeError) as error:
+        raise FileFormatError("is not a matrix", file=file, next_step="remove it, or give another --out") from error
+    if there != changes:
         raise ScenarioError(
             f"the matrix in `{folder}` has other settings",
-            evidence={"there": " ".join(found["overrides"]), "here": " ".join(changes)},
+            evidence={"there": there, "here": changes},
             next_step="choose another folder with --out, or give the same --set",
         )
-    rows = [MatrixRow(**row) for row in found["rows"]]
     return {_key(row): row for row in rows if row.verdict != DIED}
 
 

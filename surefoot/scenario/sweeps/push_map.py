@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
-from surefoot.files import read_bytes, write_text
+from surefoot.files import read_json, write_text
 from surefoot.markup import Html, html, joined
 from surefoot.processes import isolated_spawn
 from surefoot.report.page import html_page, html_table
@@ -113,7 +113,7 @@ def _known(file: Path, robot: str, ideal: bool) -> dict[tuple[str, float], PushR
     if not file.exists():
         return {}
     try:
-        data = json.loads(read_bytes(file))
+        data = read_json(file)
         rows = [PushRow(**row) for row in data["rows"]]
         same = data["robot"] == robot and data["ideal"] == ideal
     except (ValueError, KeyError, TypeError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from surefoot.solvers.staged.certificate import kkt_residual
 from surefoot.solvers.staged.conflict import explain_conflict
+from surefoot.solvers.staged.flat import Entries, FlatFunctions
 from surefoot.solvers.staged.problem import Derivatives, Patterns, Sizes, StagedFunctions, StagedProblem, Values
 from surefoot.solvers.staged.riccati import RealTime, RealTimePoint, RealTimeStep
 from surefoot.solvers.staged.solution import (
@@ -20,6 +21,8 @@ from surefoot.solvers.staged.solve import SOLVERS, solve_staged
 __all__ = [
     "SOLVERS",
     "Derivatives",
+    "Entries",
+    "FlatFunctions",
     "Gains",
     "Iteration",
     "Multipliers",

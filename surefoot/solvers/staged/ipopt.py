@@ -100,6 +100,7 @@ def _settings(options: SolverOptions, warm: bool) -> dict[str, Any]:
         "max_iter": options.max_iterations,
         "print_level": 0,
         "sb": "yes",
+        "option_file_name": "",  # else `ipopt.opt` of the working folder, which may load libraries and write files
         "mu_init": barrier,
         **limit,
         **(restart if warm else {}),

@@ -10,6 +10,7 @@ from types import FrameType, TracebackType
 from typing import Any, Self, TypeVar
 
 from surefoot.arrays import Array
+from surefoot.solvers.staged.flat import flattened
 from surefoot.solvers.staged.problem import Derivatives, StagedProblem, Values
 from surefoot.solvers.staged.solution import Iteration, Outcome, Progress, Seconds, SolverOptions
 
@@ -24,7 +25,8 @@ class TimedFunctions:
     """
 
     def __init__(self, problem: StagedProblem) -> None:
-        self._functions, self.seconds = problem.functions, 0.0
+        self._functions, self._flat, self.seconds = problem.functions, flattened(problem), 0.0
+        self.entries = self._flat.entries
 
     def _timed(self, call: Callable[..., T], *args: Any) -> T:
         begin = time.perf_counter()
@@ -44,6 +46,14 @@ class TimedFunctions:
     def hessian(self, w: Array, cost: float, gaps: Array, rows: Array, end_rows: Array) -> tuple[list[Array], Array]:
         """Second derivatives of the Lagrangian."""
         return self._timed(self._functions.hessian, w, cost, gaps, rows, end_rows)
+
+    def flat_derivatives(self, w: Array) -> tuple[Array, Array, Array]:
+        """Gradient and Jacobian entries."""
+        return self._timed(self._flat.flat_derivatives, w)
+
+    def flat_hessian(self, w: Array, cost: float, gaps: Array, rows: Array, end_rows: Array) -> tuple[Array, Array]:
+        """Second derivatives of the Lagrangian."""
+        return self._timed(self._flat.flat_hessian, w, cost, gaps, rows, end_rows)
 
 
 class Watch:

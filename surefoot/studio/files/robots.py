@@ -16,7 +16,7 @@ from surefoot.report import SceneMesh, robot_meshes
 from surefoot.robot import BodyVolume, Robot, is_file_name, load, zoo
 from surefoot.studio.safety import inside
 
-_SUFFIXES = (".urdf", ".xml", ".mjcf")
+_SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf")
 _MOST_FILES, _MOST_ROBOTS = 200, 12
 
 
@@ -76,7 +76,7 @@ class RobotStore:
         return f"./{found.relative_to(self._folder.resolve())}"
 
     def _files(self) -> list[str]:
-        """URDF and MJCF files of the folder, three levels deep, as paths in it."""
+        """URDF, MJCF and SDF files of the folder, three levels deep, as paths in it."""
         found = []
         for pattern in ("*", "*/*", "*/*/*"):
             for path in sorted(self._folder.glob(pattern)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from urllib.parse import quote
 
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError
+from surefoot.files import read_json
 from surefoot.motion import Trajectory, World
 from surefoot.motion.reading import read_motion
 from surefoot.robot import Robot, is_file_name
@@ -114,12 +114,7 @@ def _is_beside(folder: Path, robot: str) -> bool:
 
 def _metrics(path: Path) -> Mapping[str, Any]:
     file = path / "metrics.json"
-    if not file.is_file():
-        return {}
-    try:
-        return dict(json.loads(file.read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise FileFormatError(f"is not a JSON object: {error}", file=file) from error
+    return read_json(file) if file.is_file() else {}
 
 
 def report_of(folder: Path, name: str) -> Path | None:

@@ -6,6 +6,7 @@ import pytest
 import surefoot as sf
 from surefoot.control.balance import BalanceController, Lift, Squat
 from surefoot.errors import NotSupportedError, UnknownNameError
+from surefoot.motion import Log
 from surefoot.scenario import run_scenario
 from surefoot.sim import Push
 
@@ -61,7 +62,7 @@ def test_takes_a_whole_capture_impulse_from_each_side(angle):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["stand", "squat", "lean", "one-leg", "reach-wbc", "wipe", "push"])
+@pytest.mark.parametrize("name", ["stand", "squat", "lean", "one-leg", "reach-wbc", "wipe", "push", "hip-push"])
 def test_scenarios_pass_on_estimates(tmp_path, name):
     result = run_scenario(name, out=tmp_path / "run", overrides=["audit.kind=none"])
     assert result.passed, result.metrics["verdict"]
@@ -73,3 +74,17 @@ def test_talos_lifts_a_leg_under_a_steady_force(tmp_path):
     force = 'events=[{kind="push", time=3.0, duration=2.0, force=[0.0, -20.0, -20.0]}]'
     result = run_scenario("one-leg", "talos", out=tmp_path / "run", overrides=["audit.kind=none", force])
     assert result.passed, result.metrics["verdict"]
+
+
+@pytest.mark.slow
+def test_supports_are_left_one_by_one_with_continuous_forces(tmp_path):
+    """Nenchev & Konno 2019, figs. 5.26 and 5.27: left foot unloaded at 7 s, hand at 9 s, no force jumps."""
+    run = run_scenario("support-transition", out=tmp_path / "run", overrides=["audit.kind=none"])
+    assert run.passed, run.metrics["verdict"]
+    log, weight = Log.load(run.path / "log.parquet"), sf.load("small-humanoid").mass * 9.81
+    for name, (full, left, until) in {"left_foot": (5.0, 7.3, 10.0), "palm": (7.0, 10.3, 14.0)}.items():
+        force = np.linalg.norm(log[f"contact.{name}.wrench"][:, :3], axis=1)
+        assert force[log.time == log.time[np.searchsorted(log.time, full)]][0] > 3.0
+        assert force[(log.time > left) & (log.time < until)].max() < 0.5
+        smooth = np.convolve(force, np.ones(25) / 25, "valid")
+        assert np.abs(smooth[25:] - smooth[:-25])[500:].max() < 0.1 * weight

@@ -61,6 +61,12 @@ def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
         require_flat_feet(robot, anatomy(robot))
 
 
+def test_point_feet_are_refused():
+    robot = sf.load("solo12")
+    with pytest.raises(NotSupportedError, match="has no sole"):
+        require_flat_feet(robot, anatomy(robot))
+
+
 def test_a_foot_on_a_slope_is_held_and_led_along_its_normal(robot):
     """The cone of its forces and the sole in the air follow the ground; rates are those of world axes."""
     body, normal = LeggedBody(robot, robot.home), np.array([-0.1, 0.05, 1.0])

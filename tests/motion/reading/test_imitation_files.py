@@ -11,8 +11,17 @@ import pytest
 
 from surefoot.errors import FileFormatError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory, World
-from surefoot.motion.reading import GivenMotion, judge_joint_order, on_ground, read_motion
+from surefoot.motion.reading import (
+    GivenMotion,
+    heights_above,
+    judge_joint_order,
+    link_corners,
+    link_placements,
+    on_ground,
+    read_motion,
+)
 from surefoot.motion.reading.joint_order import inner_joints, joint_orders, own_joints
+from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded
 from tests.motion.reading.walks import walk, write_amass, write_asap, write_isaac, write_lafan, write_qpos
 
@@ -104,13 +113,13 @@ def test_a_wrong_joint_order_is_recognised(name: str, tmp_path: Path) -> None:
 def test_a_right_joint_order_is_left_alone() -> None:
     for name in ROBOTS:
         robot, q = loaded(name), np.array(walk(name).q)
-        assert not judge_joint_order(robot, World(), q).meant
+        assert not judge_joint_order(robot, World(), walk(name).time, q).meant
         q[:, 2] -= 0.1  # sunk, hovering, lying: no other order cures that
-        assert not judge_joint_order(robot, World(), q).meant
+        assert not judge_joint_order(robot, World(), walk(name).time, q).meant
         q[:, 2] += 0.3
-        assert not judge_joint_order(robot, World(), q).meant
+        assert not judge_joint_order(robot, World(), walk(name).time, q).meant
         q[:, 3:7] = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
-        assert not judge_joint_order(robot, World(), q).meant
+        assert not judge_joint_order(robot, World(), walk(name).time, q).meant
 
 
 def test_missing_joints_stay_at_home(tmp_path: Path) -> None:
@@ -140,6 +149,109 @@ def test_missing_joints_stay_at_home(tmp_path: Path) -> None:
     _says(found, "held at home: left_wrist_roll_joint")
     np.savez(tmp_path / "q.npz", qpos=np.hstack([motion.q[:, :3], motion.q[:, [6, 3, 4, 5]], motion.q[:, at]]), fps=30)
     _same(read_motion(tmp_path / "q.npz", robot, missing="home"), held)
+
+
+def test_fewer_joints_may_be_in_another_order(tmp_path: Path) -> None:
+    """Wrists omitted, level by level: told by the bodies of the file, by limits and feet, or by name."""
+    robot, motion = loaded("g1"), walk("g1")
+    some = inner_joints(robot, 23)
+    assert some is not None
+    order = [name for name in joint_orders(robot)["breadth-first"] if name in some]
+    wanted = np.array(motion.q)
+    for name in set(own_joints(robot)) - set(some):
+        at = int(robot.tree.q_index[robot.joint_index(name)])
+        wanted[:, at] = robot.home[at]
+    held = Trajectory.of(robot, motion.time, wanted)
+    joints = wanted[:, [int(robot.tree.q_index[robot.joint_index(name)]) for name in order]]
+    np.savetxt(tmp_path / "walk.csv", np.hstack([wanted[:, :7], joints]), delimiter=",")
+    for option in (None, "breadth-first"):
+        _same(read_motion(tmp_path / "walk.csv", robot, missing="home", joint_order=option), held)
+    bodies = dict(np.load(write_isaac(tmp_path / "all.npz", held)))
+    bodies |= {"joint_pos": joints, "joint_vel": np.gradient(joints, motion.time, axis=0)}
+    np.savez(tmp_path / "walk.npz", **bodies)
+    found = read_motion(tmp_path / "walk.npz", robot, missing="home")
+    _same(found, held)
+    _says(found, "in breadth-first order, without left_wrist")
+    with pytest.raises(SurefootError, match="6 joints are missing") as info:
+        read_motion(tmp_path / "walk.csv", robot)
+    assert "--joint-order FILE" in info.value.next_step
+
+
+def test_exchanged_sides_are_told_by_feet_that_slide(tmp_path: Path) -> None:
+    robot = loaded("go2")
+    motion = feet_motion(robot, np.arange(61) / 30.0, tilt=0.5)
+    assert not judge_joint_order(robot, World(), motion.time, motion.q).meant
+    file = write_lafan(tmp_path / "sways.csv", motion, order="sides-swapped")
+    found = read_motion(file, robot)
+    _same(found, motion)
+    _says(found, "sides-swapped order: as they are, feet slide")
+    _same(read_motion(file, robot, joint_order="sides-swapped"), motion)
+
+
+def test_bodies_by_name(tmp_path: Path) -> None:
+    """As Isaac Lab writes motions of AMP: the base is the body of its name, wherever it is listed."""
+    robot, motion = loaded("g1"), walk("g1")
+    with np.load(write_isaac(tmp_path / "all.npz", motion)) as file:
+        places, turns, joints = file["body_pos_w"], file["body_quat_w"], file["joint_pos"]
+    np.savez(
+        tmp_path / "amp.npz", fps=30, dof_names=joint_orders(robot)["breadth-first"], dof_positions=joints,
+        body_names=["a", "pelvis"], body_positions=places[:, [5, 0]], body_rotations=1.004 * turns[:, [5, 0]],
+    )  # fmt: skip
+    found = read_motion(tmp_path / "amp.npz", robot)
+    _same(found, motion)
+    _says(found, "body `pelvis`")
+
+
+@pytest.mark.parametrize("higher", [0.05, -0.04, 50.0])
+def test_the_quaternion_of_feet_that_are_not_on_the_ground(higher: float, tmp_path: Path) -> None:
+    motion = walk("g1", yaw=0.1)
+    q = np.array(motion.q)
+    q[:, 2] += higher
+    wanted = Trajectory.of(loaded("g1"), motion.time, q)
+    found = read_motion(write_lafan(tmp_path / "walk.csv", wanted), loaded("g1"))
+    _same(found, wanted, 1e-5)
+    _says(found, "feet then stay in place")
+
+
+def test_the_quaternion_of_units_that_are_wrong_is_told_by_the_heading(tmp_path: Path) -> None:
+    motion = walk("g1", yaw=0.1)
+    wanted = Trajectory.of(loaded("g1"), motion.time, motion.q * np.r_[np.full(3, 1e3), np.ones(33)])
+    found = read_motion(write_lafan(tmp_path / "walk.csv", wanted), loaded("g1"))
+    _same(found, wanted, 1e-2)
+    _says(found, "nothing but the heading tells")
+
+
+def test_the_quaternion_of_a_robot_that_lies_is_told_by_its_lowest_point(tmp_path: Path) -> None:
+    """On its belly, turned and rocking: the other order has it stand on its head or hang above the ground."""
+    robot, n = loaded("g1"), 61
+    q = np.tile(robot.home, (n, 1))
+    links = list({item.link for item in robot.collisions})
+    for k, roll in enumerate(0.1 * np.sin(0.3 * np.arange(n))):
+        q[k, 3:7] = pin.Quaternion(pin.rpy.rpyToMatrix(roll, 1.5, 0.3)).coeffs()
+        q[k, 2] = 0.0
+        T = link_placements(robot, q[[k]], links)
+        q[k, 2] -= min(heights_above(World(), T[:, i], link_corners(robot, link)).min() for i, link in enumerate(links))
+    wanted = Trajectory.of(robot, np.arange(n) / 30.0, q)
+    found = read_motion(write_lafan(tmp_path / "lies.csv", wanted), robot)
+    _same(found, wanted, 1e-5)
+
+
+def test_rows_of_another_robot_are_not_read_as_times(tmp_path: Path) -> None:
+    file = write_lafan(tmp_path / "walk.csv", walk("g1"))
+    with pytest.raises(FileFormatError, match="36 columns without names"):
+        read_motion(file, loaded("g1").lock({"waist_yaw_joint": 0.0}))
+
+
+def test_rows_may_be_counted_without_a_header(tmp_path: Path) -> None:
+    motion = walk("g1")
+    rows = [line.split(",") for line in write_lafan(tmp_path / "walk.csv", motion).read_text().splitlines()]
+    (tmp_path / "n.csv").write_text("\n".join(",".join([f"{k}.0", *row]) for k, row in enumerate(rows)))
+    found = read_motion(tmp_path / "n.csv", loaded("g1"))
+    _same(found, motion)
+    _says(found, "row numbers, q")
+    numbered = [[f"{float(k):.6f}" for k in range(36)], *rows]
+    (tmp_path / "h.csv").write_text("\n".join(",".join(row) for row in numbered))
+    _same(read_motion(tmp_path / "h.csv", loaded("g1")), motion)
 
 
 def test_a_clearly_better_quaternion_order_is_chosen(tmp_path: Path) -> None:

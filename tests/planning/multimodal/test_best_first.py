@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.geometry import Box
 from surefoot.motion import GroundBox, GroundPlane, Obstacle, World
 from surefoot.planning import Limits, Margins, Sampling, StancePlanner, audit_plan, plan_trajectory
@@ -37,6 +38,44 @@ def test_a_step_is_climbed() -> None:
     assert plan.solved, plan.reason
     assert audit_plan(plan).passed
     assert (plan.graph.feet(plan.goal)[:, 2] > 0.05).any()
+
+
+@pytest.mark.slow
+def test_no_foot_of_a_quadruped_is_left_behind_on_a_step() -> None:
+    robot = sf.load("a1", base="floating")
+    step = World(ground=(GroundPlane(), GroundBox((4.0, 6.0, 0.048), placement((2.306, 0.0, 0.024)))))
+    plan = StancePlanner(robot, step).plan(np.array(robot.home), (1.0, 0.0, 0.0), seed=3, limits=Limits(stances=100))
+    assert plan.solved, plan.reason
+    assert audit_plan(plan).passed
+    assert (plan.graph.feet(plan.goal)[:, 2] > 0.04).all()
+
+
+def test_requests_that_make_no_sense_are_refused_and_named() -> None:
+    robot = sf.load("hexapod")
+    planner, q = StancePlanner(robot, World()), np.array(robot.home)
+    with pytest.raises(ShapeError, match="goal is not finite"):
+        planner.plan(q, (np.nan, 0.0, 0.0))
+    with pytest.raises(ShapeError, match="q is not finite"):
+        planner.plan(np.full_like(q, np.inf), (0.1, 0.0, 0.0))
+    with pytest.raises(NotSupportedError, match="more than 500,000 footholds"):
+        planner.plan(q, (1e6, 0.0, 0.0))
+    for rise, reason in ((0.5, "0.5 m above the ground"), (-0.1, "0.1 m below the ground")):
+        plan = planner.plan(q + rise * (np.arange(len(q)) == 2), (0.1, 0.0, 0.0))
+        assert not plan.solved
+        assert reason in plan.reason
+    away = StancePlanner(robot, World(ground=(GroundBox((0.1, 0.1, 0.1)),))).plan(q, (0.1, 0.0, 0.0))
+    assert "no ground under" in away.reason
+
+
+@pytest.mark.slow
+def test_a_goal_beyond_the_ground_is_approached_but_not_called_solved() -> None:
+    robot = sf.load("hexapod")
+    world = World(ground=(GroundBox((2.0, 2.0, 0.2), placement((0.0, 0.0, -0.1))),))
+    plan = StancePlanner(robot, world).plan(np.array(robot.home), (3.0, 0.0, 0.0), seed=0)
+    assert not plan.solved
+    assert "cannot stand within" in plan.reason
+    assert len(plan.explored) < 500, "ends before its budget of 1000"
+    assert plan.graph.feet(plan.moves[-1].after)[:, 0].mean() > 0.5
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def runs(monkeypatch):
 
 
 def test_rows_come_in_order_and_are_kept(tmp_path, runs):
-    jobs = matrix_jobs(["walk", "carry"], ["a", "b"], 2, tmp_path / "m")
+    jobs = matrix_jobs(["walk", "carry"], ["a", "b"], range(2), tmp_path / "m")
     told = []
     rows = run_matrix(jobs, tmp_path / "m", lambda row, left: told.append(left))
     assert [(row.scenario, row.robot, row.seed) for row in rows] == [(j.scenario, j.robot, j.seed) for j in jobs]
@@ -58,10 +58,10 @@ def test_rows_come_in_order_and_are_kept(tmp_path, runs):
 
 def test_a_matrix_goes_on_where_it_stopped(tmp_path, runs, monkeypatch):
     folder = tmp_path / "m"
-    run_matrix(matrix_jobs(["walk"], ["a"], 1, folder), folder)
+    run_matrix(matrix_jobs(["walk"], ["a"], range(1), folder), folder)
     (folder / "walk" / "a" / "seed-1").mkdir()  # of a run that was interrupted
     runs.clear()
-    rows = run_matrix(matrix_jobs(["walk"], ["a"], 3, folder), folder)
+    rows = run_matrix(matrix_jobs(["walk"], ["a"], range(3), folder), folder)
     assert [job.seed for job in runs] == [2, 1]
     assert [row.seed for row in rows] == [0, 1, 2]
 
@@ -69,21 +69,21 @@ def test_a_matrix_goes_on_where_it_stopped(tmp_path, runs, monkeypatch):
 def test_a_run_whose_process_died_is_done_again(tmp_path, monkeypatch):
     folder, verdicts = tmp_path / "m", iter(["died", "passed"])
     monkeypatch.setattr(MODULE, lambda jobs, workers=None: (Outcome(job, next(verdicts), None) for job in jobs))
-    assert run_matrix(matrix_jobs(["walk"], ["a"], 1, folder), folder)[0].verdict == "died"
-    assert run_matrix(matrix_jobs(["walk"], ["a"], 1, folder), folder)[0].verdict == "passed"
+    assert run_matrix(matrix_jobs(["walk"], ["a"], range(1), folder), folder)[0].verdict == "died"
+    assert run_matrix(matrix_jobs(["walk"], ["a"], range(1), folder), folder)[0].verdict == "passed"
 
 
 def test_other_settings_and_other_folders_are_refused(tmp_path, runs):
     folder = tmp_path / "m"
-    run_matrix(matrix_jobs(["walk"], ["a"], 1, folder), folder)
+    run_matrix(matrix_jobs(["walk"], ["a"], range(1), folder), folder)
     with pytest.raises(ScenarioError, match="other settings"):
-        run_matrix(matrix_jobs(["walk"], ["a"], 1, folder, ["walk.step=0.2"]), folder)
+        run_matrix(matrix_jobs(["walk"], ["a"], range(1), folder, ["walk.step=0.2"]), folder)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("")
     with pytest.raises(ScenarioError, match="neither empty nor the folder of a matrix"):
-        run_matrix(matrix_jobs(["walk"], ["a"], 1, tmp_path / "mine"), tmp_path / "mine")
+        run_matrix(matrix_jobs(["walk"], ["a"], range(1), tmp_path / "mine"), tmp_path / "mine")
     with pytest.raises(UnknownNameError, match="did you mean `walk`"):
-        matrix_jobs(["wlk"], ["a"], 1, folder)
+        matrix_jobs(["wlk"], ["a"], range(1), folder)
 
 
 def test_a_matrix_without_failures_has_no_reasons():

@@ -175,6 +175,17 @@ def test_progress_can_stop_and_limits_are_named(solver: str) -> None:
     assert np.isfinite(stopped.w).all()
 
 
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_solvers_read_no_files_of_the_working_folder(solver: str, tmp_path, monkeypatch) -> None:
+    """IPOPT would obey an `ipopt.opt` there, which can load a library and overwrite any file."""
+    written = tmp_path / "written"
+    for name in ("ipopt.opt", "fatrop.opt", "HiGHS.options"):
+        (tmp_path / name).write_text(f"output_file {written}\nfile_print_level 5\n")
+    monkeypatch.chdir(tmp_path)
+    assert solve_staged(regulator()[0], solver, TIGHT).success
+    assert not written.exists()
+
+
 def test_unknown_solver_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="did you mean `ipopt`"):
         solve_staged(random_program(0), "ipop")

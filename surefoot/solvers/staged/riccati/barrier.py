@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.form import Form, Slopes
+from surefoot.solvers.staged.riccati.layout import Layout
+from surefoot.solvers.staged.riccati.sweep import Quadratic, Sweep
 
 PRICE = 1000.0
 """ρ of the elastic program."""
@@ -119,6 +121,13 @@ class Barrier:
         one_sided = np.isfinite(lower).astype(float) - np.isfinite(upper).astype(float)
         self.damping = _DAMPING * one_sided
         self.n = form.sizes.variables
+        self._memory = Layout(form, self.hard, np.zeros(0, dtype=np.intp))
+
+    def sweep(self, slopes: Slopes, quadratic: Quadratic) -> Sweep:
+        """Factor a Newton system; the factors of the last one are overwritten."""
+        found = Sweep(self.form, slopes, quadratic, self._memory)
+        self._memory = found.memory
+        return found
 
     def at(self, v: Array) -> Here:
         """Evaluate cost and residuals."""
@@ -149,7 +158,7 @@ class Barrier:
         own = np.where(self.form.frozen, 0.0, e.pull * e.weight**2 * (v[: self.n] - e.centre))
         return np.concatenate([own, self.price])
 
-    def hessian(self, iterate: Iterate) -> tuple[list[Array], Array, Array]:
+    def hessian(self, iterate: Iterate) -> tuple[Array, Array, Array]:
         """Blocks of the Lagrangian's second derivatives, those of end rows, and a diagonal."""
         cost = 1.0 if self.elastic is None else 0.0
         blocks, ends = self.form.hessian(iterate.v[: self.n], cost, iterate.gaps, iterate.rows)

@@ -1,7 +1,8 @@
 """The staged program as the interior point sees it: scaled, with equations and inequalities told apart.
 
-All rows are one vector c(w) = (rows, states that are fixed after stage 0, end rows); rows without bounds are dropped.
-Fixed states count as equations because the gap before them needs their multiplier; other fixed variables are frozen.
+All rows are one vector c(w): stage by stage its own rows and states that are fixed after stage 0, then end rows; rows
+without bounds are dropped. Fixed states count as equations because the gap before them needs their multiplier; other
+fixed variables are frozen.
 """
 
 from __future__ import annotations
@@ -9,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sparse
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.certificate import transposed_product
-from surefoot.solvers.staged.problem import Derivatives, StagedProblem
+from surefoot.solvers.staged.problem import StagedProblem
+from surefoot.solvers.staged.riccati.elimination import SWEEP
 from surefoot.solvers.staged.solution import Multipliers
 from surefoot.solvers.staged.watch import TimedFunctions
 
@@ -33,11 +34,16 @@ class Point:
 
 @dataclass(frozen=True)
 class Slopes:
-    """First derivatives, scaled. `rows[k]` has the rows of stage k over (x_k, u_k, p), `ends` over (x_0, x_N, p)."""
+    """First derivatives, scaled.
+
+    Attributes:
+        gradient: of the cost.
+        values: entries of ∂(F, c)/∂(x_k, u_k, p), gaps first, then rows, as `Form.starts` and `Form.columns` say.
+        ends: end rows over (x_0, x_N, p), dense.
+    """
 
     gradient: Array
-    gaps: list[Array]
-    rows: list[Array]
+    values: Array
     ends: Array
 
 
@@ -53,68 +59,89 @@ class Form:
     def __init__(self, problem: StagedProblem, functions: TimedFunctions, w: Array | None) -> None:
         self.problem, self.sizes, self._functions = problem, problem.sizes, functions
         fixed = _equal(problem.lower, problem.upper)
-        late = np.zeros(self.sizes.variables, dtype=bool)
-        for k in range(1, self.sizes.stages):
-            late[self.sizes.starts[k] : self.sizes.starts[k] + self.sizes.states[k]] = True
+        late = self._of_states()
+        late[: self.sizes.states[0]] = False
         self.frozen = fixed & ~late
         self.fixed_states = np.flatnonzero(fixed & late)
-        each = [(k, self._controls_frozen(k)) for k in range(self.sizes.stages)]
-        self._frozen_controls = [(k, still) for k, still in each if len(still)]
+        self.still = (self.frozen & ~self._of_states()).astype(np.int64)  # frozen controls
+        self.still[self.sizes.starts[-1] :] = 0
         self.lower, self.upper = (
             np.where(fixed, end, b) for end, b in ((-np.inf, problem.lower), (np.inf, problem.upper))
         )
         states = problem.lower[self.fixed_states]
         lower = np.concatenate([problem.row_lower, states, problem.end_lower])
         upper = np.concatenate([problem.row_upper, states, problem.end_upper])
-        self.kept = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        kept = np.flatnonzero(np.isfinite(lower) | np.isfinite(upper))
+        self.kept: NDArray[np.intp] = kept[np.argsort(self._stages_of_rows()[kept], kind="stable")]
         self._place_variables()
         self._place_rows()
-        self._place_matrix()
         self.cost_scale, self.row_scale = 1.0, np.ones(len(self.kept))
+        self._entry_scale = np.ones(len(self.columns))
         if w is not None:
             self._measure(w)
         self.row_lower, self.row_upper = lower[self.kept] * self.row_scale, upper[self.kept] * self.row_scale
         self.equation = _equal(self.row_lower, self.row_upper)
 
     def _place_variables(self) -> None:
-        """Slices of (x_k, u_k), of the state after it, of gap k, and of p."""
-        s = self.sizes
-        starts, gaps = s.starts.tolist(), s.gap_starts.tolist()
-        self.own = [slice(starts[k], starts[k + 1]) for k in range(s.stages)]
-        self.after = [slice(starts[k], starts[k] + s.states[k]) for k in range(1, s.stages)]
-        self.gap = [slice(gaps[k], gaps[k + 1]) for k in range(s.stages - 1)]
-        self.shared = slice(starts[-1], s.variables)
+        """Places of the states that gaps lead to, and of p."""
+        states = self._of_states()
+        states[: self.sizes.states[0]] = False
+        self._after = np.flatnonzero(states)
+        self.shared = slice(int(self.sizes.starts[-1]), self.sizes.variables)
 
-    def _controls_frozen(self, k: int) -> NDArray[np.intp]:
-        """Places in (x_k, u_k, p)."""
+    def _of_states(self) -> NDArray[np.bool_]:
+        """Which variables are states."""
+        s, out = self.sizes, np.zeros(self.sizes.variables, dtype=bool)
+        for k in range(s.stages):
+            out[s.starts[k] : s.starts[k] + s.states[k]] = True
+        return out
+
+    def _stages_of_rows(self) -> NDArray[np.intp]:
+        """Stage of each of (rows, fixed states, end rows); end rows come after all stages."""
         s = self.sizes
-        return s.states[k] + np.flatnonzero(self.frozen[s.starts[k] + s.states[k] : s.starts[k + 1]])
+        own = np.repeat(np.arange(s.stages), s.rows)
+        states = np.searchsorted(s.starts, self.fixed_states, side="right") - 1
+        return np.concatenate([own, states, np.full(s.end_rows, s.stages)]).astype(np.intp)
 
     def _place_rows(self) -> None:
-        """Numbers among kept rows of each stage: own rows, then fixed states; and of end rows."""
-        s, count = self.sizes, int(self.sizes.row_starts[-1])
-        number = np.full(count + len(self.fixed_states) + s.end_rows, -1)
-        number[self.kept] = np.arange(len(self.kept))
-        self._own = [number[s.row_starts[k] : s.row_starts[k + 1]] for k in range(s.stages)]
-        stage = np.searchsorted(s.starts, self.fixed_states, side="right") - 1
-        self._states = [np.flatnonzero(stage == k) for k in range(s.stages)]
-        self.stage_rows = [
-            np.concatenate([self._own[k][self._own[k] >= 0], number[count + self._states[k]]]) for k in range(s.stages)
-        ]
-        ends = number[count + len(self.fixed_states) :]
-        self._ends_kept = np.flatnonzero(ends >= 0)
-        self.end_rows = ends[self._ends_kept]
+        """Entries of gaps and kept rows: where they are in the flat derivatives, and their columns."""
+        s, count, entries = self.sizes, int(self.sizes.row_starts[-1]), self._functions.entries
+        blocks = [*(s.block(k) for k in range(s.stages)), s.end_block]
+        self.variables = np.concatenate(blocks).astype(np.int64)
+        self.tables = np.concatenate([[0], np.cumsum([len(block) for block in blocks])])  # where they begin
+        of_rows, states, width = self._stages_of_rows(), len(self.fixed_states), len(s.end_block)
+        stages = np.concatenate([np.repeat(np.arange(s.stages - 1), s.states[1:]), of_rows]).astype(np.intp)
+        alone = self.fixed_states - s.starts[of_rows[count : count + states]]  # columns of the only entries
+        positions = np.concatenate([entries.positions, np.full(states + s.end_rows * width, -1)])
+        columns = np.concatenate([entries.columns, alone, np.tile(np.arange(width), s.end_rows)])
+        lengths = np.concatenate([np.diff(entries.starts), np.ones(states, int), np.full(s.end_rows, width)])
+        columns = columns + np.repeat(self.tables[stages], lengths)
+        begins = np.cumsum(lengths) - lengths
+        kept = np.concatenate([np.arange(s.gaps), s.gaps + self.kept])
+        lengths = lengths[kept]
+        order = np.repeat(begins[kept] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+        moving = self.still[self.variables[columns[order]]] == 0
+        rows = np.repeat(np.arange(len(kept)), lengths)[moving]
+        order = order[moving]
+        self.row_of_entry = rows
+        self.columns, self._positions = (np.ascontiguousarray(x[order], dtype=np.int64) for x in (columns, positions))
+        self.starts = np.searchsorted(rows, np.arange(len(kept) + 1)).astype(np.int64)
+        stage = of_rows[self.kept]
+        self.end_rows = np.flatnonzero(stage == s.stages)
+        self._ends_kept = self.kept[self.end_rows] - count - states
+        self.row_starts = np.searchsorted(np.minimum(stage, s.stages - 1), np.arange(s.stages + 1))
+        self._units = np.flatnonzero((self._positions < 0) & (rows < s.gaps + len(self.kept) - len(self.end_rows)))
+        self._tail = len(rows) - len(self.end_rows) * width
+        self._positions[self._positions < 0] = 0
 
     def _measure(self, w: Array) -> None:
         """Choose scales so that no gradient at w exceeds 100."""
-        d = self._functions.derivatives(w)
-        self.cost_scale = min(1.0, _LARGEST_GRADIENT / max(float(np.abs(d.gradient).max(initial=0.0)), 1e-300))
-        largest = np.ones(len(self.kept))
-        slopes = self._slopes(d)
-        for k, C in enumerate(slopes.rows):
-            largest[self.stage_rows[k]] = np.abs(C).max(axis=1, initial=1e-300)
-        largest[self.end_rows] = np.abs(slopes.ends).max(axis=1, initial=1e-300)
-        self.row_scale = np.minimum(1.0, _LARGEST_GRADIENT / largest)
+        gradient, entries, ends = self._functions.flat_derivatives(w)
+        self.cost_scale = min(1.0, _LARGEST_GRADIENT / max(float(np.abs(gradient).max(initial=0.0)), 1e-300))
+        largest, gaps = np.full(self.sizes.gaps + len(self.kept), 1e-300), self.sizes.gaps
+        np.maximum.at(largest, self.row_of_entry, np.abs(self._gathered(entries, ends)))
+        self.row_scale = np.minimum(1.0, _LARGEST_GRADIENT / largest[gaps:])
+        self._entry_scale = np.concatenate([np.ones(gaps), self.row_scale])[self.row_of_entry]
 
     def point(self, w: Array) -> Point:
         """Values at w."""
@@ -124,69 +151,43 @@ class Form:
 
     def slopes(self, w: Array) -> Slopes:
         """First derivatives at w."""
-        return self._slopes(self._functions.derivatives(w))
+        gradient, entries, ends = self._functions.flat_derivatives(w)
+        values = self._gathered(entries, ends)
+        values *= self._entry_scale
+        gradient = np.where(self.frozen, 0.0, self.cost_scale * gradient)
+        return Slopes(gradient, values, ends[self._ends_kept] * self.row_scale[self.end_rows, None])
 
-    def _slopes(self, d: Derivatives) -> Slopes:
-        rows = [self._stage_jacobian(k, d.rows[k]) for k in range(self.sizes.stages)]
-        ends = d.end_rows[self._ends_kept] * self.row_scale[self.end_rows, None]
-        gaps = list(d.gaps)
-        for k, still in self._frozen_controls:
-            rows[k][:, still] = 0.0
-            if k + 1 < self.sizes.stages:
-                gaps[k] = gaps[k].copy()
-                gaps[k][:, still] = 0.0
-        return Slopes(np.where(self.frozen, 0.0, self.cost_scale * d.gradient), gaps, rows, ends)
+    def _gathered(self, entries: Array, ends: Array) -> Array:
+        values: Array = entries.take(self._positions) if len(entries) else np.zeros(len(self._positions))
+        values[self._units] = 1.0
+        values[self._tail :] = ends[self._ends_kept].ravel()
+        return values
 
-    def _stage_jacobian(self, k: int, own: Array) -> Array:
-        """Rows of stage k over (x_k, u_k, p): kept rows and fixed states, scaled."""
-        kept, states = self._own[k] >= 0, self._states[k]
-        out = np.zeros((len(self.stage_rows[k]), own.shape[1]))
-        count = int(kept.sum())
-        np.multiply(own if count == len(own) else own[kept], self.row_scale[self._own[k][kept], None], out=out[:count])
-        out[count + np.arange(len(states)), self.fixed_states[states] - self.sizes.starts[k]] = 1.0
-        return out
-
-    def hessian(self, w: Array, cost: float, gaps: Array, rows: Array) -> tuple[list[Array], Array]:
+    def hessian(self, w: Array, cost: float, gaps: Array, rows: Array) -> tuple[Array, Array]:
         """Second derivatives of cost·f + gaps·F + rows·c, (x_k, u_k, p) and (x_0, x_N, p); frozen entries are kept."""
         count, states = int(self.sizes.row_starts[-1]), len(self.fixed_states)
         y = np.zeros(count + states + self.sizes.end_rows)
         y[self.kept] = rows * self.row_scale
-        return self._functions.hessian(w, cost * self.cost_scale, gaps, y[:count], y[count + states :])
+        return self._functions.flat_hessian(w, cost * self.cost_scale, gaps, y[:count], y[count + states :])
 
     def product(self, slopes: Slopes, w: Array) -> tuple[Array, Array]:
         """Jacobian times a vector: gaps and rows."""
-        count, rows = self.sizes.gaps, np.empty(len(self.kept))
-        found = self._matrix(slopes) @ w
-        rows[self._order] = found[count:]
-        return found[:count] - w[self._after], rows
-
-    def _matrix(self, slopes: Slopes) -> sparse.csr_array:
-        """∂(F, c)/∂w with dense blocks: gaps, then rows stage by stage, then end rows; kept with the slopes."""
-        if "matrix" not in vars(slopes):
-            data = np.concatenate([part.ravel() for part in (*slopes.gaps, *slopes.rows, slopes.ends)])
-            shape = (len(self._ends_of_rows) - 1, self.sizes.variables)
-            vars(slopes)["matrix"] = sparse.csr_array((data, self._columns, self._ends_of_rows), shape=shape)
-        found: sparse.csr_array = vars(slopes)["matrix"]
-        return found
-
-    def _place_matrix(self) -> None:
-        """Columns and row ends of `_matrix`, and the numbers of its rows after the gaps."""
-        s = self.sizes
-        blocks = [(s.block(k), s.states[k + 1]) for k in range(s.stages - 1)]
-        blocks += [(s.block(k), len(self.stage_rows[k])) for k in range(s.stages)]
-        blocks.append((s.end_block, len(self.end_rows)))
-        widths = np.concatenate([np.full(count, len(columns)) for columns, count in blocks])
-        self._columns = np.concatenate([np.tile(columns, count) for columns, count in blocks])
-        self._ends_of_rows = np.concatenate([[0], np.cumsum(widths)])
-        self._order = np.concatenate([*self.stage_rows, self.end_rows])
-        self._after = np.concatenate([np.zeros(0, dtype=np.intp), *(np.r_[part] for part in self.after)])
+        out, count = np.empty(len(self.starts) - 1), self.sizes.gaps
+        SWEEP["multiply"](*self._matrix(slopes), len(out), w.ctypes.data, out.ctypes.data)
+        return out[:count] - w[self._after], out[count:]
 
     def transposed(self, slopes: Slopes, gaps: Array, rows: Array) -> Array:
         """Transposed Jacobian times multipliers of gaps and rows; zero for frozen variables."""
-        out: Array = np.concatenate([gaps, rows[self._order]]) @ self._matrix(slopes)
+        out, y = np.zeros(self.sizes.variables), np.concatenate([gaps, rows])
+        SWEEP["transpose"](*self._matrix(slopes), len(y), y.ctypes.data, out.ctypes.data)
         out[self._after] -= gaps
         out[self.frozen] = 0.0
         return out
+
+    def _matrix(self, slopes: Slopes) -> tuple[int, ...]:
+        return (
+            slopes.values.ctypes.data, self.columns.ctypes.data, self.starts.ctypes.data, self.variables.ctypes.data,
+        )  # fmt: skip
 
     def multipliers(self, w: Array, gaps: Array, rows: Array, bounds: Array) -> Multipliers:
         """Multipliers of the program as it was given, from those of the scaled one.

@@ -8,9 +8,9 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.barrier import Barrier, Iterate
-from surefoot.solvers.staged.riccati.blocks import Quadratic
+from surefoot.solvers.staged.riccati.elimination import SWEEP
 from surefoot.solvers.staged.riccati.form import Slopes
-from surefoot.solvers.staged.riccati.sweep import Sweep, WrongInertiaError
+from surefoot.solvers.staged.riccati.sweep import Quadratic, WrongInertiaError
 
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
@@ -96,7 +96,7 @@ class Newton:
         self._weight = np.where(b.hard, 0.0, 1.0 / np.where(b.hard, 1.0, give))
         soft = self._give if b.elastic is not None and b.elastic.gaps else None
         quadratic = Quadratic(self._hessian, self._ends, self._diagonal, self._weight, b.hard, soft)
-        self.sweep = Sweep(b.form, self._slopes, quadratic)
+        self.sweep = b.sweep(self._slopes, quadratic)
 
     def step(self, gaps: Array, rows: Array) -> Step:
         """The step for given residuals of gaps and rows.
@@ -143,12 +143,11 @@ class Newton:
         """What a solution leaves of the equations of w, gaps and hard rows."""
         b, s = self._barrier, self._barrier.form.sizes
         left = slope + self._diagonal * dw + b.form.transposed(self._slopes, dgaps, dy)
-        p = dw[b.form.shared]
-        for k, H in enumerate(self._hessian):
-            own = b.form.own[k]
-            part = H @ (np.concatenate([dw[own], p]) if len(p) else dw[own])
-            left[own] += part[: len(part) - len(p)]
-            left[b.form.shared] += part[len(part) - len(p) :]
+        sizes, z = self.sweep.memory.sizes, self.sweep.memory.small[2]
+        SWEEP["bend"](
+            sizes.ctypes.data, s.stages, self._hessian.ctypes.data, b.form.shared.start, dw.ctypes.data, z.ctypes.data,
+            left.ctypes.data,
+        )  # fmt: skip
         if s.end_rows:
             np.add.at(left, s.end_block, self._ends @ dw[s.end_block])
         left[b.form.frozen] = 0.0
@@ -169,9 +168,9 @@ def least_squares_multipliers(barrier: Barrier, iterate: Iterate, slopes: Slopes
     give = np.bincount(barrier.row, minlength=len(barrier.target)).astype(float)
     weight = np.where(barrier.hard, 0.0, 1.0 / np.where(barrier.hard, 1.0, give))
     sizes = form.sizes
-    blocks = [np.zeros((len(sizes.block(k)),) * 2) for k in range(sizes.stages)]
+    blocks = np.zeros(int(np.sum((np.add(sizes.states, sizes.controls) + sizes.parameters) ** 2)))
     ends = np.zeros((len(sizes.end_block),) * 2)
-    sweep = Sweep(form, slopes, Quadratic(blocks, ends, np.ones(n), weight, barrier.hard))
+    sweep = barrier.sweep(slopes, Quadratic(blocks, ends, np.ones(n), weight, barrier.hard))
     slope = barrier.gradient(iterate.v, slopes)
     slope[barrier.below] -= iterate.low
     slope[barrier.above] += iterate.high

@@ -5,10 +5,10 @@ The system, with hard equations C dw − δ dy = −c and everything else conden
     (H + diagonal + CᵀΘC) dw + Gᵀ dλ + Cᵀ dy = −h,     G dw = −gaps,     C dw − δ dy = −c
 
 V_k(x_k, b) is the least value of the stages from k on, a quadratic in the state and in the border b = (the part of x_0
-that end rows see, p). One stage is eliminated by Cholesky factors of its controls and of its equations, after a
+that end rows see, p). One stage is eliminated by pivots for its controls and its equations (`elimination`), after a
 multiple ρ of CᵀC has made the former positive definite, which changes dy only. Equations that controls cannot meet go
 on as a stiff part of V, through δ: redundant equations need no rank decision (Vanroye et al. 2023 pass them on
-exactly). The inertia is right if and only if all factorisations succeed (a large enough ρ given).
+exactly). The inertia is right if and only if all pivots have the right sign (a large enough ρ given).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from scipy.linalg import blas, lapack
 
 from surefoot.arrays import Array
-from surefoot.solvers.staged.riccati.blocks import Blocks, Quadratic
+from surefoot.solvers.staged.riccati.elimination import SWEEP
 from surefoot.solvers.staged.riccati.form import Form, Slopes
-from surefoot.solvers.staged.riccati.products import add_sandwich, add_squares
+from surefoot.solvers.staged.riccati.layout import Layout, padded
 
 _CONVEXIFY = (1e2, 1e6)  # multiples of CᵀC relative to the Hessian: first choice, and last
 _STIFF = 1e-8  # δ relative to the size of C H⁻¹ Cᵀ
@@ -33,22 +33,24 @@ class WrongInertiaError(Exception):
 
 
 @dataclass(frozen=True)
-class _Stage:
-    """What one stage leaves behind: v = (x, b) are the variables before it.
+class Quadratic:
+    """Second-order part of the Newton system.
 
-    y' = −equations⁻ᵀ prices v + …, and u = −controls⁻ᵀ (columns y' + states v) + ….
+    Attributes:
+        hessian: N + 1 blocks over (x_k, u_k, p), one after the other.
+        ends: block over (x_0, x_N, p).
+        diagonal: added to the Hessian, (variables,).
+        weight: Θ of rows that are condensed, zero for hard equations, (rows,).
+        hard: rows that remain equations, (rows,).
+        give: D by which gaps give way, G dw − D dλ = −gaps, (gaps,); None where they are closed.
     """
 
-    value: Array  # V_k over v
-    controls: Array  # Cholesky factor, lower
-    equations: Array  # Cholesky factor, lower
-    columns: Array  # controls⁻¹ Cuᵀ
-    states: Array  # controls⁻¹ Muv
-    prices: Array  # equations⁻¹ (columnsᵀ states − Cv)
-    held: Array  # Cv
-    convex: Array  # ρ of the hard rows
-    jacobian: Array  # of the hard rows, over (x, u, b)
-    rows: NDArray[np.intp]  # numbers of the hard rows
+    hessian: Array
+    ends: Array
+    diagonal: Array
+    weight: Array
+    hard: NDArray[np.bool_]
+    give: Array | None = None
 
 
 class Sweep:
@@ -58,98 +60,48 @@ class Sweep:
         form: Sizes and places of rows.
         slopes: First derivatives.
         quadratic: Second-order part.
+        memory: A layout, to be used if it fits; sweeps that share it overwrite each other.
 
     Raises:
         WrongInertiaError: The Hessian is not positive definite on the null space of the constraints.
     """
 
-    def __init__(self, form: Form, slopes: Slopes, quadratic: Quadratic) -> None:
-        self._form, self._slopes, self._sizes = form, slopes, form.sizes
-        s, self._blocks = self._sizes, Blocks(form, slopes, quadratic)
-        self._first, self._border = self._blocks.first, self._blocks.border
-        self._hard = [quadratic.hard[self._blocks.rows(k)] for k in range(s.stages)]
-        self.delta = np.zeros(len(form.kept))
-        self._places = [self._blocks.columns(k) for k in range(s.stages)] if len(self._first) else []
-        self._stages: list[_Stage] = []
-        self._give = quadratic.give
-        self._lifts = [np.zeros((0, 0))] * s.stages  # from the gradient of V_k to that seen from before the gap
-        self._seen = [np.zeros((0, 0))] * s.stages  # V_k seen from before the gap
-        value = np.zeros((self._border, self._border))
-        for k in reversed(range(s.stages)):
-            self._stages.insert(0, self._eliminate(k, value, quadratic))
-            value = self._seen[k] = self._soften(k, self._stages[0].value)
+    def __init__(self, form: Form, slopes: Slopes, quadratic: Quadratic, memory: Layout | None = None) -> None:
+        self._form, self._sizes, nx = form, form.sizes, form.sizes.states[0]
+        seen = np.zeros(nx, dtype=bool)
+        if len(form.end_rows):
+            seen = (np.abs(slopes.ends[:, :nx]).sum(axis=0) + np.abs(quadratic.ends[:nx]).sum(axis=1)) > 0.0
+        first = np.flatnonzero(seen & ~form.frozen[:nx])
+        if memory is None or not np.array_equal(memory.first, first):
+            memory = Layout(form, quadratic.hard, first)
+        self.memory = memory
+        self._weight, self.delta = padded(quadratic.weight), np.zeros(len(form.kept))
+        self._slopes, self._soft = slopes, quadratic.give is not None
+        self._give = np.zeros(0) if quadratic.give is None else np.ascontiguousarray(quadratic.give)
+        self._factor(quadratic)
         self._close(quadratic)
 
-    def _eliminate(self, k: int, after: Array, quadratic: Quadratic) -> _Stage:
-        """Value function before stage k from the one after it."""
-        s, nx, nu = self._sizes, self._sizes.states[k], self._sizes.controls[k]
-        rows, hard, C = self._blocks.rows(k), self._hard[k], self._blocks.jacobian(k)
-        M = self._blocks.hessian(k)
-        size = max(1.0, float(np.abs(quadratic.hessian[k]).max(initial=0.0)))
-        length = np.maximum(np.einsum("ij,ij->i", C[hard], C[hard]), 1e-12)
-        weight = quadratic.weight[rows]
-        weight[hard] = _CONVEXIFY[0] * size / length
-        self.delta[rows[hard]] = _STIFF * length / size
-        add_squares(M, C, weight)
-        if k + 1 < s.stages:
-            G, n = self._blocks.wide(k, self._slopes.gaps[k]), s.states[k + 1]
-            add_sandwich(M, after[:n, :n], G)
-            if self._border:
-                cross, b = G.T @ after[:n, n:], nx + nu
-                M[:, b:] += cross
-                M[b:] += cross.T
-                M[b:, b:] += after[n:, n:]
-        C = C[hard]
-        try:
-            return self._stage(k, M, C, weight[hard])
-        except WrongInertiaError:
-            if not hard.any():
-                raise
-            more = (_CONVEXIFY[1] / _CONVEXIFY[0] - 1.0) * weight[hard]
-            return self._stage(k, M + C.T @ (more[:, None] * C), C, weight[hard] + more)
+    def _rows(self) -> tuple[int, ...]:
+        form = self._form
+        return *_at(self._slopes.values, form.columns, form.starts, self.memory.places), self._sizes.gaps
 
-    def _soften(self, k: int, value: Array) -> Array:
-        """V_k as a function of where the gap before it would end: V − V_:x (P + D⁻¹)⁻¹ V_x:."""
-        if self._give is None or not k:
-            return value
-        n = self._sizes.states[k]
-        K = value[:n, :n].copy()
-        K.ravel()[:: n + 1] += 1.0 / self._give[self._sizes.gap_starts[k - 1] : self._sizes.gap_starts[k]]
-        self._lifts[k] = lapack.dpotrs(_cholesky(K), value[:n], lower=1)[0].T
-        softer: Array = value - self._lifts[k] @ value[:n]
-        return 0.5 * (softer + softer.T)
-
-    def _stage(self, k: int, M: Array, C: Array, convex: Array) -> _Stage:
-        """Eliminate controls and equations from M over z = (x, u, b)."""
-        nx, nu, m = self._sizes.states[k], self._sizes.controls[k], len(C)
-        u, rows = slice(nx, nx + nu), self._blocks.rows(k)[self._hard[k]]
-        b, v = slice(nx + nu, len(M)), nx + self._border
-        Mu = M[u]
-        Cv = np.hstack([C[:, :nx], C[:, b]]) if self._border else C[:, :nx]
-        L = _cholesky(Mu[:, u]) if nu else np.zeros((0, 0), order="F")
-        Y = np.empty((nu, m + Cv.shape[1]), order="F")
-        Y[:, :m], Y[:, m : m + nx], Y[:, m + nx :] = C[:, u].T, Mu[:, :nx], Mu[:, b]
-        if nu:
-            Y = blas.dtrsm(1.0, L, Y, lower=1, overwrite_b=1)
-        Y1, Y2 = Y[:, :m], Y[:, m:]
-        value = np.empty((v, v))
-        value[:nx, :nx], value[:nx, nx:], value[nx:, :nx], value[nx:, nx:] = M[:nx, :nx], M[:nx, b], M[b, :nx], M[b, b]
-        value -= Y2.T @ Y2
-        if not m:
-            return _Stage(value, L, np.zeros((0, 0), order="F"), Y1, Y2, Cv, Cv, convex, C, rows)
-        S = Y1.T @ Y1
-        delta = self.delta[rows]
-        S.ravel()[:: m + 1] += delta / (1.0 - delta * convex)
-        E = _cholesky(S)
-        T = blas.dtrsm(1.0, E, np.asfortranarray(Y1.T @ Y2 - Cv), lower=1, overwrite_b=1)
-        value += T.T @ T
-        return _Stage(value, L, E, Y1, Y2, T, Cv, convex, C, rows)
+    def _factor(self, quadratic: Quadratic) -> None:
+        m, form, stages = self.memory, self._form, self._sizes.stages
+        H, E, diagonal = (np.ascontiguousarray(x) for x in (quadratic.hessian, quadratic.ends, quadratic.diagonal))
+        done = SWEEP["factor"](
+            *_at(m.sizes), stages, *_at(H, diagonal, form.still), *self._rows(),
+            *_at(self._weight, m.hard, self.delta), self._soft, *_at(self._give, E), len(E), int(form.tables[-2]),
+            *_at(m.factors, m.values, m.softened, *m.scratch, m.ones, m.small[0]), *_CONVEXIFY, _STIFF,
+        )  # fmt: skip
+        if not done:
+            raise WrongInertiaError
 
     def _close(self, quadratic: Quadratic) -> None:
         """Factor the value function of the first state and the border."""
-        s, nx = self._sizes, self._sizes.states[0]
-        V = self._stages[0].value
-        at = np.concatenate([np.arange(nx), self._first, nx + np.arange(s.parameters)])  # v in (x_0, p)
+        s, nx, first = self._sizes, self._sizes.states[0], self.memory.first
+        width = nx + self.memory.border
+        V = self.memory.values[: width**2].reshape(width, width)
+        at = np.concatenate([np.arange(nx), first, nx + np.arange(s.parameters)])  # v in (x_0, p)
         W = np.zeros((nx + s.parameters,) * 2)
         np.add.at(W, np.ix_(at, at), V)
         p = np.arange(nx, len(W))
@@ -166,99 +118,48 @@ class Sweep:
             gaps: Residuals of gaps.
             rows: Residuals of rows; only hard ones count.
         """
-        s, N = self._sizes, self._sizes.stages
-        slope = np.zeros(self._border)
-        slopes = [np.zeros(0)] * N
-        own: list[tuple[Array, Array]] = []
-        for k in reversed(range(N)):
-            slope, steps = self._backward(k, h, gaps, rows, slope)
-            own.insert(0, steps)
-            if k and self._give is not None:
-                slope = slope - self._lifts[k] @ slope[: s.states[k]]
-            slopes[k] = slope
-        v = self._first_step(h, slopes[0])
-        b = v[s.states[0] :]
-        dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(self._form.kept))
-        dw[self._form.shared] = b[len(self._first) :]
-        for k in range(N):
-            if k:
-                gap = self._form.gap[k - 1]
-                dgaps[gap] = self._seen[k][: s.states[k]] @ v + slopes[k][: s.states[k]]
-                if self._give is not None:
-                    v[: s.states[k]] -= self._give[gap] * dgaps[gap]
-            x = self._forward(k, v, own[k], gaps, rows, dw, dy)
-            v = np.concatenate([x, b])
+        s, m, form = self._sizes, self.memory, self._form
+        h, gaps, rows = (np.ascontiguousarray(x) for x in (h, gaps, rows))
+        SWEEP["backward"](
+            *_at(m.sizes), s.stages, *_at(h, form.still, gaps, rows), *self._rows(), *_at(self._weight, m.hard),
+            self._soft, *_at(m.factors, m.values, m.softened, *m.small[:2], m.left, m.slopes),
+        )  # fmt: skip
+        v, z = m.small[:2]
+        start = self._first_step(h)
+        v[: len(start)] = start
+        dw, dgaps, dy = np.zeros(s.variables), np.empty(s.gaps), np.zeros(len(form.kept))
+        dw[form.shared] = start[s.states[0] + len(m.first) :]
+        SWEEP["walk"](
+            *_at(m.sizes), s.stages, *_at(v, gaps, rows), *self._rows(), *_at(self._weight, m.hard), self._soft,
+            *_at(self._give, m.factors, m.values, m.left, m.slopes, z, dw, dgaps, dy),
+        )  # fmt: skip
         return dw, dgaps, dy
 
-    def _backward(self, k: int, h: Array, gaps: Array, rows: Array, after: Array) -> tuple[Array, tuple[Array, Array]]:
-        """Gradient of V_k, and the constant parts of controls⁻¹ mu and of multipliers."""
-        s, nx, nu, stage = self._sizes, self._sizes.states[k], self._sizes.controls[k], self._stages[k]
-        m = np.zeros(nx + nu + self._border)
-        m[: nx + nu] = h[self._form.own[k]]
-        m[nx : nx + nu][self._form.frozen[self._form.own[k]][nx:]] = 0.0
-        if k + 1 < s.stages:
-            n, V = s.states[k + 1], self._seen[k + 1]
-            r = gaps[self._form.gap[k]]
-            push = V[:, :n] @ r + after
-            part = push[:n] @ self._slopes.gaps[k]
-            if self._places:
-                m[self._places[k]] += part
-            else:
-                m += part
-            m[nx + nu :] += push[n:]
-        else:
-            m[nx + nu :] += after
-        c = np.zeros(0)
-        if len(stage.convex):
-            c = rows[stage.rows]
-            m += (stage.convex * c) @ stage.jacobian
-        mu = m[nx : nx + nu]
-        mv = np.concatenate([m[:nx], m[nx + nu :]])
-        push = blas.dtrsv(stage.controls, mu, lower=1) if nu else mu
-        if not len(c):
-            return mv - push @ stage.states, (push, c)
-        y = lapack.dpotrs(stage.equations, c - push @ stage.columns, lower=1)[0]
-        return mv - (push + stage.columns @ y) @ stage.states + y @ stage.held, (push, y)
-
-    def _first_step(self, h: Array, slope: Array) -> Array:
+    def _first_step(self, h: Array) -> Array:
         """(x_0, b) that minimises the value of all stages."""
         s, nx = self._sizes, self._sizes.states[0]
         total = np.zeros(nx + s.parameters)
-        np.add.at(total, self._at, slope)
+        np.add.at(total, self._at, self.memory.slopes[: len(self._at)])
         total[nx:] += h[self._form.shared]
         step = np.zeros(len(total))
         if len(self._free):
             step[self._free] = -lapack.dpotrs(self._start, total[self._free], lower=1)[0]
         return step[self._at]
 
-    def _forward(
-        self, k: int, v: Array, own: tuple[Array, Array], gaps: Array, rows: Array, dw: Array, dy: Array
-    ) -> Array:
-        """Write the step of stage k; the next state."""
-        s, nx, stage = self._sizes, self._sizes.states[k], self._stages[k]
-        push, y = own[0] + stage.states @ v, own[1]
-        if len(y):
-            y = y - blas.dtrsv(stage.equations, stage.prices @ v, lower=1, trans=1)
-            push += stage.columns @ y
-        u = -blas.dtrsv(stage.controls, push, lower=1, trans=1) if len(push) else push
-        z = np.concatenate([v[:nx], u, v[nx:]])
-        dw[self._form.own[k]] = z[: nx + len(u)]
-        if len(y):
-            dy[stage.rows] = y + stage.convex * (stage.jacobian @ z + rows[stage.rows])
-        if k + 1 == s.stages:
-            return np.zeros(0)
-        z = z[self._places[k]] if self._places else z
-        return self._slopes.gaps[k] @ z + gaps[self._form.gap[k]]
-
     def feedback(self, count: int | None = None) -> tuple[Array, ...]:
         """K_k (nu_k, nx_k) with p held; of the first stages only where a count is given."""
         out = []
-        for stage, nx in zip(self._stages[:count], self._sizes.states[:count], strict=True):
-            K = stage.states[:, :nx]
-            if len(stage.convex):
-                K = K - stage.columns @ blas.dtrsm(1.0, stage.equations, stage.prices[:, :nx], lower=1, trans_a=1)
-            out.append(np.ascontiguousarray(blas.dtrsm(-1.0, stage.controls, K, lower=1, trans_a=1) if len(K) else K))
+        for nx, nu, _, hard, n, _, at, *_ in self.memory.sizes[:count].tolist():
+            pivots = nu + hard
+            R = self.memory.factors[at : at + pivots * n].reshape(pivots, n)
+            K = blas.dtrsm(-1.0, R[:, :pivots], R[:, pivots : pivots + nx], lower=0)[:nu] if nu else np.zeros((0, nx))
+            out.append(np.ascontiguousarray(K))
         return tuple(out)
+
+
+def _at(*arrays: Array | NDArray[np.int64]) -> list[int]:
+    """Addresses of contiguous arrays."""
+    return [array.ctypes.data for array in arrays]
 
 
 def _cholesky(A: Array) -> Array:
