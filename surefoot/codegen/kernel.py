@@ -266,8 +266,7 @@ class Kernel:
     @property
     def layout(self) -> tuple[Array, ...]:
         """For every output an integer array of its shape: the slot of each entry, −1 − k for number `numbers[k]`."""
-        found = self.artifact
-        return tuple(x.reshape(shape) for x, shape in zip(found.layout, found.output_shapes, strict=True))
+        return tuple(map(np.reshape, self.artifact.layout, self.artifact.output_shapes))
 
     @property
     def numbers(self) -> Array:
@@ -281,15 +280,18 @@ class Kernel:
             packed: What `packed` (for a batch) or `tiled` returned.
             n: Number of states; by default all.
         """
-        packed = real_numbers(packed, "packed", (2, 3))
-        slots = self.artifact.slots
-        if packed.shape[1] != slots:
-            raise ShapeError(
-                f"packed results have shape {packed.shape}, expected (n, {slots}) or (blocks, {slots}, lanes)"
-            )
+        packed = _checked_packed(packed, self.artifact.slots)
         rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)
         return tuple(values[:, layout].astype(self.dtype) for layout in self.layout)
+
+
+def _checked_packed(packed: Array, slots: int) -> Array:
+    """Packed results with as many slots as the kernel has."""
+    packed = real_numbers(packed, "packed", (2, 3))
+    if packed.shape[1] != slots:
+        raise ShapeError(f"packed results have shape {packed.shape}, expected (n, {slots}) or (blocks, {slots}, lanes)")
+    return packed
 
 
 class ReferenceKernel(Kernel):

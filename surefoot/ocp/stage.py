@@ -7,6 +7,7 @@ where the contacts are to be, and what the blocks take. Everything else that may
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -44,11 +45,7 @@ class Structure(StageShape):
     @cached_property
     def functions(self) -> list[tuple[str, int, int]]:
         """Name, first entry and size of all that a stage evaluates, in the order of `Parts.all`."""
-        values, rows, residuals = self.sizes
-        after = 1 + len(values.residuals)
-        found = [("scalar costs", 0, 1), ("dynamics", after, len(values.gap))]
-        found += [(group.name, 1 + group.start, group.size) for group in residuals]
-        return found + [(group.name, after + len(values.gap) + group.start, group.size) for group in rows]
+        return _functions(*self.sizes)
 
     @cached_property
     def slacks(self) -> int:
@@ -175,10 +172,7 @@ class Structure(StageShape):
         equations = equations._replace(h=equations.h - node.passive, J=equations.J[kept], drift=equations.drift[kept])
         if held.rows:
             operator = forward_operator if self.formulation.dynamics == "forward" else inverse_operator
-            found = operator(equations, w)
-            multipliers = ops.zeros(len(held.rows), like=found.multipliers)
-            multipliers[kept] = found.multipliers
-            return found._replace(multipliers=multipliers)
+            return _with_zeros(operator(equations, w), kept, len(held.rows))
         return _unconstrained(equations, w, self.formulation.dynamics == "idop")
 
     def _shooting(self, x: Array, u: Array, p: Array, d: Array) -> Any:
@@ -323,6 +317,20 @@ class _Control(NamedTuple):
         if self.shape == "constant":
             return np.zeros(0)
         return self.u if self.shape == "plc" else ops.concatenate([self.at(1.0), self.u])
+
+
+def _functions(values: Parts, rows: Sequence[Group], residuals: Sequence[Group]) -> list[tuple[str, int, int]]:
+    after = 1 + len(values.residuals)
+    found = [("scalar costs", 0, 1), ("dynamics", after, len(values.gap))]
+    found += [(group.name, 1 + group.start, group.size) for group in residuals]
+    return found + [(group.name, after + len(values.gap) + group.start, group.size) for group in rows]
+
+
+def _with_zeros(found: Any, kept: Sequence[int], count: int) -> Any:
+    """A motion with the multipliers of all rows: those that are not kept have none."""
+    multipliers = ops.zeros(count, like=found.multipliers)
+    multipliers[kept] = found.multipliers
+    return found._replace(multipliers=multipliers)
 
 
 def _unconstrained(equations: DrivenEquations, w: Array, relaxed: bool) -> Any:

@@ -15,7 +15,7 @@ from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
-from surefoot.ocp.spec import ProblemSpec
+from surefoot.ocp.spec import ProblemSpec, require_acting
 from surefoot.ocp.stage import Structure
 from surefoot.ocp.timeline import PhaseSpec
 from surefoot.solvers.staged import Sizes, StagedProblem
@@ -101,9 +101,6 @@ class Transcription:
 def transcribe(problem: ProblemSpec) -> Transcription:
     """The staged program of a problem; nothing is compiled.
 
-    Args:
-        problem: The problem.
-
     Raises:
         ShapeError: There is no phase, or a guess or reference is not finite.
     """
@@ -185,15 +182,7 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
             found.append(Stage(number, structure(phase, "interval"), start, share, k == 0, before))
         time += phase.duration[1]
     found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
-    acting = {block.name for item in made.values() for block in item.blocks}
-    for block in problem.blocks:
-        if block.name not in acting:
-            raise ShapeError(
-                f"`{block.name}` acts nowhere: it is given nothing, or asks for what its nodes do not have",
-                evidence={"at": block.place, "phases": block.phases or "all", "of_posture": block.of_posture},
-                next_step="forces and accelerations exist along the path, not at the end and not in postures",
-                subject=block.name,
-            )
+    require_acting(problem.blocks, {block.name for item in made.values() for block in item.blocks})
     return tuple(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import atan2, sqrt
@@ -283,16 +283,9 @@ class BalanceController:
         for lift in self._lifts.values():
             most[lift.foot] = lift.load * self.body.weight
             if lift.in_air:
-                yaw = self.footing.frame[3]
-                pose = self.footing.in_world(lift.pose)
+                yaw, pose = self.footing.frame[3], self.footing.in_world(lift.pose)
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
-        shares = self.footing.shares(self._zmp, self._carrying())
-        for lift in self._lifts.values():
-            if lift.phase == UNLOAD:
-                shares *= 1.0 - lift.load
-                shares[lift.foot] = lift.load
-            elif lift.phase == SHIFT:
-                lift.carried = float(shares[lift.foot])
+        shares = _unloading(self.footing.shares(self._zmp, self._carrying()), self._lifts.values())
         self.body.share(shares.tolist(), most.tolist())
 
     def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
@@ -336,6 +329,17 @@ class BalanceController:
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
             Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
         ]
+
+
+def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:
+    """Shares of the weight with less on feet that are being unloaded, from what they carried before."""
+    for lift in lifts:
+        if lift.phase == UNLOAD:
+            shares *= 1.0 - lift.load
+            shares[lift.foot] = lift.load
+        elif lift.phase == SHIFT:
+            lift.carried = float(shares[lift.foot])
+    return shares
 
 
 def _press_of(controller: BalanceController, name: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -105,10 +105,7 @@ class LeggedBody:
         self.wrenches: dict[str, Array] = {}  # (6,) by contact, of the last solution
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
-        self._rates_to_contact = {
-            name: twist.transform_matrix(T[:3, :3].T, T[:3, 3])[list(tied[name])].T
-            for name, T in self.to_contact.items()
-        }
+        self._rates_to_contact = _rates_to_contact(self.to_contact, tied)
 
     def _make_problem(
         self,
@@ -118,8 +115,7 @@ class LeggedBody:
         settings: WholeBodySettings | None,
         frames: dict[str, Array],
     ) -> None:
-        robot = self.robot
-        base = robot.tree.body_names[robot.base_joint or 0]
+        robot, base = self.robot, self.robot.tree.body_names[self.robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
         ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
         size = float(np.array(com(robot.tree, q0))[2]) - ground
@@ -319,6 +315,11 @@ def _places_in_feet(robot: Robot, feet: Sequence[Foot], frames: dict[str, Array]
         for name in foot.contacts
         for c in [robot.contacts[name]]
     }
+
+
+def _rates_to_contact(to_contact: Mapping[str, Array], tied: Mapping[str, Sequence[int]]) -> dict[str, Array]:
+    """Matrices from rates of a foot to the tied rates of each of its contacts, applied from the right."""
+    return {name: twist.transform_matrix(T[:3, :3].T, T[:3, 3])[list(tied[name])].T for name, T in to_contact.items()}
 
 
 def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
