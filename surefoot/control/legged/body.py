@@ -105,7 +105,7 @@ class LeggedBody:
         self.wrenches: dict[str, Array] = {}  # (6,) by contact, of the last solution
         self.force: Array | None = None
         """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
-        self._rates_to_contact = _rates_to_contact(self.to_contact, tied)
+        self._rates_to_contact = {name: _rates_to(T, tied[name]) for name, T in self.to_contact.items()}
 
     def _make_problem(
         self,
@@ -219,9 +219,7 @@ class LeggedBody:
         """
         T, spin, swirl = self._placed(foot, pose), float(velocity[3]), float(acceleration[3])
         rates = np.zeros((2, 6))
-        rates[0, :3], rates[1, :3] = velocity[:3], acceleration[:3]
-        rates[:, :3] = rates[:, :3] @ T[:3, :3]
-        rates[:, 5] = spin, swirl
+        rates[:, :3], rates[:, 5] = np.array([velocity[:3], acceleration[:3]]) @ T[:3, :3], (spin, swirl)
         self.swings[foot].lead(T[:3, :3], rates[:, 3:])
         for name in self.feet[foot].contacts:
             handle = self.problem.contact(name)
@@ -317,9 +315,9 @@ def _places_in_feet(robot: Robot, feet: Sequence[Foot], frames: dict[str, Array]
     }
 
 
-def _rates_to_contact(to_contact: Mapping[str, Array], tied: Mapping[str, Sequence[int]]) -> dict[str, Array]:
-    """Matrices from rates of a foot to the tied rates of each of its contacts, applied from the right."""
-    return {name: twist.transform_matrix(T[:3, :3].T, T[:3, 3])[list(tied[name])].T for name, T in to_contact.items()}
+def _rates_to(T: Array, tied: Sequence[int]) -> Array:
+    """(6, tied) by which a row of rates of a foot becomes one of a contact that is placed at T in it."""
+    return np.asarray(twist.transform_matrix(T[:3, :3].T, T[:3, 3])[list(tied)].T)
 
 
 def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
