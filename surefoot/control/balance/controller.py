@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import atan2, sqrt
@@ -243,8 +243,7 @@ class BalanceController:
         far = float(np.hypot(ahead[0], ahead[1]))
         wanted = soon + against + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
-        cop = closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
-        self._zmp = cop + beyond
+        self._zmp = beyond + closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
         acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com)
@@ -286,13 +285,7 @@ class BalanceController:
                 yaw = self.footing.frame[3]
                 pose = self.footing.in_world(lift.pose)
                 self.body.lead(lift.foot, pose, turned(lift.rate, yaw), turned(lift.change, yaw))
-        shares = self.footing.shares(self._zmp, self._carrying())
-        for lift in self._lifts.values():
-            if lift.phase == UNLOAD:
-                shares *= 1.0 - lift.load
-                shares[lift.foot] = lift.load
-            elif lift.phase == SHIFT:
-                lift.carried = float(shares[lift.foot])
+        shares = _unloading(self.footing.shares(self._zmp, self._carrying()), self._lifts.values())
         self.body.share(shares.tolist(), most.tolist())
 
     def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
@@ -336,6 +329,17 @@ class BalanceController:
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
             Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
         ]
+
+
+def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:
+    """Shares of the weight, with those of feet that are unloaded fading from what they carried."""
+    for lift in lifts:
+        if lift.phase == UNLOAD:
+            shares *= 1.0 - lift.load
+            shares[lift.foot] = lift.load
+        elif lift.phase == SHIFT:
+            lift.carried = float(shares[lift.foot])
+    return shares
 
 
 def _press_of(controller: BalanceController, name: str) -> float:
