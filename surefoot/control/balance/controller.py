@@ -243,8 +243,7 @@ class BalanceController:
         far = float(np.hypot(ahead[0], ahead[1]))
         wanted = soon + against + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
-        cop = closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
-        self._zmp = cop + beyond
+        self._zmp = beyond + closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
         acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com)
