@@ -71,14 +71,16 @@ def _walk(name: str, python: Path, folder: Path, repeats: int) -> list[Json]:
 
 
 def same_robot(robot: Robot, theirs: Json) -> Robot:
-    """Our robot with the numbers of the peer's: its URDF has other rotors and feet.
+    """Our robot with the numbers of the peer's: its URDF has other rotors and feet, and its joints have no dampers.
 
     Args:
         robot: With the same joints.
         theirs: First posture, armature, masses, centres of mass, inertias and placements.
     """
     parts: Json = {name: np.array(theirs[name]) for name in ("armature", "masses", "coms", "inertias", "placements")}
-    return robot.replace(home=np.array(theirs["q0"]), tree=replace(robot.tree, **parts))
+    model = robot.model.copy()
+    model.damping[:] = 0.0
+    return robot.replace(home=np.array(theirs["q0"]), tree=replace(robot.tree, **parts), model=model)
 
 
 def _outside(python: Path, folder: Path) -> Json:

@@ -16,7 +16,7 @@ from surefoot.motion import Trajectory
 from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
 from surefoot.ocp.motions import squat, swingup
 from surefoot.ocp.transcription import transcribe
-from surefoot.robot import Drive, Joint, Link, Robot, load
+from surefoot.robot import ContactSurface, Drive, Joint, Link, Robot, load
 
 SIZES = [  # Koch, table 5.2; 627 of its first row is 610 by its own counting rule
     ("forward", "plc", "energy", 209, 610),
@@ -275,6 +275,22 @@ def test_bad_guess_is_refused_before_anything_is_compiled() -> None:
         transcribe(problem)
     with pytest.raises(UnknownNameError, match="flight"):
         problem.cost("torque", phases=["flight"])
+
+
+def test_a_contact_may_hold_what_cannot_move_anyway() -> None:
+    """A mass on a vertical rail stands on a point: sideways forces are undetermined, and forward dynamics is not."""
+    joint = Joint("lift", "prismatic", axis=(0.0, 0.0, 1.0), lower=-1.0, upper=1.0)
+    foot = ContactSurface("foot", "mass", "point")
+    robot = Robot.from_tree("post", [Link("mass", None, joint, 2.0, np.zeros(3), np.eye(3))], "fixed", contacts=[foot])
+    problem = Problem(robot)
+    problem.phase("stand", ["foot"], 3, 0.3)
+    problem.start(robot.home)
+    problem.cost("torque")
+    problem.cost("contact_force", 1e-6)
+    solution = problem.solve()
+    assert solution.success
+    np.testing.assert_allclose(solution.nodes["wrenches"][:-1, 0, 2], 2.0 * 9.81, rtol=1e-4)
+    assert check(solution).defect < 1e-6
 
 
 def test_a_trajectory_is_followed() -> None:

@@ -10,8 +10,8 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion import GroundBox, GroundPlane, World
 from surefoot.robot import placement
 from surefoot.robot.loading import load
-from surefoot.scenario.build.simulation import build_initial
-from surefoot.scenario.schema import InitialTable
+from surefoot.scenario.build.simulation import build_initial, build_simulation
+from surefoot.scenario.schema import InitialTable, Scenario
 
 
 def lowest(robot, state):
@@ -58,3 +58,13 @@ def test_velocity_is_in_world_axes():
 def test_a_fixed_robot_stays_where_it_is():
     with pytest.raises(NotSupportedError, match="fixed"):
         build_initial(InitialTable(lift=0.1), load("panda"), World())
+
+
+@pytest.mark.parametrize(("initial", "slip"), [({}, 2e-4), ({"lift": 2e-4}, None)])
+def test_a_robot_that_stands_does_not_slip_at_its_start(initial, slip):
+    """A foot that merely touches the ground would be moved by its drives before it is loaded."""
+    scenario = {"name": "stand", "robot": {"name": "anymal_c"}, "initial": initial, "simulation": {"duration": 0.1}}
+    simulation = build_simulation(Scenario.model_validate(scenario | {"controller": {"kind": "balance"}}))
+    log = simulation.run()
+    slips = [log[f"contact.{name}.slip"][-1] for name in simulation.robots[0].contacts]
+    assert max(slips) < slip if slip else max(slips) > 1e-3

@@ -79,7 +79,9 @@ def test_events_are_marked_and_a_push_has_its_force():
     assert (slip.name, slip.start, slip.end, slip.force) == ("friction 0.2", 1.0, 2.0, (0.0, 0.0, 0.0))
 
 
-def test_the_first_sample_has_the_forces_of_the_first_step():
-    wrenches = np.array([np.zeros(6), np.arange(6.0), np.ones(6)])
-    np.testing.assert_allclose(_from_the_start(wrenches)[0], wrenches[1])
+def test_samples_before_the_first_forces_have_these_unless_the_robot_falls():
+    wrenches = np.array([np.zeros(6), np.zeros(6), np.arange(6.0), np.ones(6)])
+    found = _from_the_start(wrenches, np.array([0.0, 0.002, 0.004, 0.006]))
+    np.testing.assert_allclose(found, wrenches[[2, 2, 2, 3]])
     assert not wrenches[0].any()
+    np.testing.assert_allclose(_from_the_start(wrenches, np.array([0.0, 0.1, 0.2, 0.3])), wrenches)

@@ -29,11 +29,12 @@ _ROOM = 0.15  # distance from position limits: knees stay bent, as a controller 
 _TURN = 0.3  # yaw, pitch and roll of the base [rad]
 _CROUCH = 0.9  # least height of the base over its height at home
 _WAVE = 0.35  # how far arms, head and waist move from home [rad]
-# Turns of the base and waves of the arms reverse at every impact: without these limits as fast as drives can,
-# in intervals that are longer than that takes, and no robot follows.
+# Base, arms and ankles turn back at every impact: as fast as drives can, where nothing keeps them from it, and in
+# less time than an interval has, and no robot follows.
 _SPIN, _SWING = 1.0, 1.5  # rates of the base, and of arms, head and waist [rad/s]
+_SMOOTH = 1e-5, 1e-3  # weights of accelerations: where they only make the motion unique, and where it is to be followed
 _LAST = 0.1  # least double support of a walk that is to be followed [s]
-_WIDE = 0.1  # first barrier parameter when these limits come in
+_NEAR = 1e-2  # first barrier parameter when these limits come in
 _ANYWHERE = 10.0  # m: radius where the zero-moment point is free
 _LIFT_OFF = 0.02  # of the weight: load at which a foot lifts off
 _TIMES = {"single": (0.08, 0.63, 2.0), "double": (0.04, 0.2, 1.0)}  # s; guesses of Koch, table 7.1
@@ -84,7 +85,8 @@ def walk_step(
         step: Step length [m]; with a free foot the guess.
         intervals: Of single and double support.
         rounding: Within which of 0 the |power| of a drive is rounded [W], for "efficiency".
-        calm: Whether base and arms turn slowly and double support lasts 0.1 s at least, so that a robot can follow.
+        calm: Whether base and arms turn slowly, joints accelerate gently and double support lasts 0.1 s at least, so
+            that a robot can follow.
     """
     if objective not in OBJECTIVES:
         raise one_of("objective", objective, OBJECTIVES)
@@ -106,7 +108,7 @@ def walk_step(
     _placement(problem, feet, step, free_foot)
     _swing(problem, feet)
     _balance(problem, feet, _ANYWHERE if zmp_radius is None else zmp_radius)
-    _objective(problem, objective, rounding)
+    _objective(problem, objective, rounding, _SMOOTH[calm])
     problem.guess(_kinematic_guess(problem, feet, step))
     return problem
 
@@ -138,7 +140,7 @@ def solve_walk(
     for rung in rungs:
         warm = walk_step(robot, **{**others, **rung}, calm=False).solve(solver, options, warm=warm)
     if rungs and calm:
-        options = replace(options, barrier=options.barrier or _WIDE)
+        options = replace(options, barrier=options.barrier or _NEAR)
     return walk_step(robot, objective, **others, calm=calm).solve(solver, options, warm=warm)
 
 
@@ -221,13 +223,13 @@ def _balance(problem: Problem, feet: Feet, radius: float) -> None:
     )  # fmt: skip
 
 
-def _objective(problem: Problem, objective: str, rounding: float) -> None:
+def _objective(problem: Problem, objective: str, rounding: float, smooth: float) -> None:
     """The objective, and small shares of others that make the motion unique."""
     robot = problem.robot
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
     chosen = {name: float(name == objective) for name in OBJECTIVES}
     problem.cost("torque", (200.0 * chosen["torque"] + 1.0) * robot.nu / weight**2)
-    problem.cost("acceleration", 1e-5)
+    problem.cost("acceleration", smooth)
     problem.cost("contact_force", 0.01 / weight**2)
     problem.cost("joint_speed", 2.0 * chosen["joint_speed"] + 1e-3)
     problem.cost("joint_posture", 0.02, reference=problem.chart.coordinates(robot.home)[robot.driven])

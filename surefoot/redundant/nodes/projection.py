@@ -108,7 +108,7 @@ def close_hinges(
     layout = model.layout
     for _ in range(most):
         angle, distance = hinge_residuals(model, state)
-        if max(angle.max(initial=0.0), distance.max(initial=0.0)) <= tolerance:
+        if np.concatenate([angle, distance]).max(initial=0.0) <= tolerance:  # never for NaN
             return state
         state = project_positions(model, state if put_back is None else put_back(state), weights)
     worst = int(np.argmax(np.maximum(angle, distance)))

@@ -177,6 +177,7 @@ def _started(executable: str, profile: str) -> subprocess.Popen[bytes]:
         with (Path(profile) / "browser.log").open("wb") as log:
             return subprocess.Popen(
                 ["/bin/sh", "-c", _PUT_PIPES, "sh", *words],
+                cwd=profile,  # chromium reads `SwiftShader.ini` where it works
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

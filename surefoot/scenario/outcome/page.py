@@ -23,6 +23,7 @@ from surefoot.spatial import se3
 __all__ = ["evidence_of_run", "page_of_run"]
 
 _INSTANT = 1e-9  # rounding of times [s]
+_SETTLES = 0.01  # soles that touch the ground carry the robot after so long [s]
 
 
 def page_of_run(run: RunRecord) -> str:
@@ -41,7 +42,7 @@ def evidence_of_run(run: RunRecord) -> Evidence:
         run: The run; changes of friction and terrain among its events count in the plots of contacts.
     """
     robot, log, metrics, world = run.robot, run.log, run.metrics, run.world
-    wrenches = {name: _from_the_start(log[f"contact.{name}.wrench"]) for name in robot.contacts}
+    wrenches = {name: _from_the_start(log[f"contact.{name}.wrench"], log.time) for name in robot.contacts}
     tau = log["tau"] if log["tau"].any() else None
     later = _later(world, log, run.scenario.events)
     plots = (
@@ -86,11 +87,15 @@ def evidence_of_run(run: RunRecord) -> Evidence:
     )
 
 
-def _from_the_start(wrenches: Array) -> Array:
-    """(n, 6): forces of a sample are those of the step before it; the first one, without any, has those of the next."""
+def _from_the_start(wrenches: Array, time: Array) -> Array:
+    """(n, 6): forces of a sample are those of the step before it; samples before the first forces get these.
+
+    A robot whose soles touch the ground exactly sinks in for a step or two; one that is dropped keeps its zeros.
+    """
     out = np.array(wrenches)
-    if len(out) > 1 and not out[0].any():
-        out[0] = out[1]
+    loaded = np.flatnonzero(out.any(axis=1) & (time <= time[0] + _SETTLES))
+    if len(loaded):
+        out[: loaded[0]] = out[loaded[0]]
     return out
 
 

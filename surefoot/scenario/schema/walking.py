@@ -41,7 +41,7 @@ class WalkTable(Table):
         unit: Of the lengths and velocities of `goal`, `path`, `commands`, `step` and `gaze`: "m", or "leg" for the
             length of a leg, so that a scenario suits robots of any size.
         step: Longest step [m]; default: a cautious share of the leg length.
-        pace: How much quicker steps are than by default; times on one and two feet are divided by it.
+        pace: How much quicker steps are than by default; the time on two feet shrinks by its cube.
         single: Time on one foot [s]; default: from the height of the centre of mass.
         double: Time on two feet between steps [s]; default: from the height of the centre of mass.
         lift: Height of the swing foot [m]; default: a share of the leg length.

@@ -64,11 +64,8 @@ def kkt_residual(problem: StagedProblem, w: Array, multipliers: Multipliers) -> 
     distance = np.where(lam > 0.0, upper - place, place - lower)[free]
     product = np.abs(lam[free]) * np.where(np.isfinite(distance), distance, 1.0)  # no bound takes no multiplier
     scale = max(_SCALE, float(np.abs(lam).mean()) if len(lam) else 0.0) / _SCALE
-    return max(
-        float(np.abs(slope).max(initial=0.0)) / scale,
-        float(outside.max(initial=0.0)),
-        float(np.abs(product).max(initial=0.0)) / scale,
-    )
+    parts = (np.abs(slope) / scale, outside, np.abs(product) / scale)
+    return float(np.max([part.max(initial=0.0) for part in parts]))  # NaN if one is, which `max` may pass over
 
 
 def violated_rows(problem: StagedProblem, values: Values, tolerance: float, most: int = 10) -> tuple[str, ...]:

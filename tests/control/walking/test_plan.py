@@ -11,7 +11,7 @@ import pytest
 import surefoot as sf
 from surefoot.control.legged import foot_momenta, leg_reach
 from surefoot.control.walking.plan import StepPlan
-from surefoot.control.walking.settings import WalkSettings, walk_settings, yaw_share
+from surefoot.control.walking.settings import WalkSettings, paced_times, walk_settings, yaw_share
 from surefoot.robot import anatomy
 
 OMEGA = 3.9
@@ -159,3 +159,12 @@ def test_a_robot_that_falls_sideways_does_not_lift_the_foot_that_carries_it(g1):
     assert abs(landing[1]) < 0.24
     assert plan.recovery(np.array([0.0, side * (edge[1] + 0.02)]), poses) is None
     assert plan.recovery(np.array([edge[0] + 0.1, -0.12 * side]), poses)[1][0] > 0.1
+
+
+@pytest.mark.parametrize("pace", [0.5, 1.0, 1.4, 5.0])
+def test_quicker_steps_take_their_time_from_both_feet(pace):
+    settings = WalkSettings(single=0.6, double=0.2)
+    single, double = paced_times(settings, pace)
+    assert single + double == pytest.approx(0.8 / pace)
+    assert 0.0 < double <= 0.2 / pace + 1e-12
+    assert single >= 0.6 / pace - 1e-12

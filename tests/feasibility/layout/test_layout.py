@@ -187,6 +187,8 @@ def test_millimetres_and_milliseconds_are_found(with_v: bool) -> None:
     q = np.array(motion.q)
     q[:, :3] *= 1e3
     assert ("units", "base position") in _failed(_checked("g1", replace(motion, q=q)))
+    q[:, :3] *= 0.1
+    assert "centimetres" in _checked("g1", replace(motion, q=q))["units"].texts[3]
     late = _checked("g1", replace(motion, time=1e3 * motion.time))["units"]
     assert late.value[0, late.parts.index("time")] == 1e3
     assert "--rate 200" in late.next_step

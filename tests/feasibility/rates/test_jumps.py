@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from surefoot.feasibility import audit
@@ -12,8 +13,10 @@ from surefoot.feasibility.case import Case
 from surefoot.feasibility.rates.rates import check_jumps, jumps
 from surefoot.motion import Trajectory, World
 from surefoot.motion.audit_result import AuditResult
+from surefoot.motion.reading import GivenMotion
 from tests.feasibility.good_motions import loaded, squat
 from tests.feasibility.stages import judge
+from tests.motion.reading.walks import walk
 
 
 def judged(name: str, motion: Trajectory) -> AuditResult:
@@ -95,3 +98,39 @@ def test_a_tolerance_is_not_shown_as_a_margin() -> None:
     assert item.status == "passed"
     assert item.margin_text.startswith("off by 0.001 rad, tolerance ")
     assert judged("g1", Trajectory.of(robot, time, np.tile(robot.home, (40, 1)))).item("joint_jump").margin_text == "ok"
+
+
+def test_a_garbage_sample_is_one_finding_and_passed_margins_have_their_tolerance(rng: np.random.Generator) -> None:
+    """Every joint jumps at once: all that follows from it is folded in, collisions too."""
+    motion = walk("g1")
+    for k in (31, 32):
+        q = np.array(motion.q)
+        q[31 : k + 1, 7:] = rng.standard_normal(29)
+        result = audit(Trajectory.of(loaded("g1"), motion.time, q), loaded("g1"), replay=False)
+        defects = [one for one in result.findings if one.severity == "defect"]
+        assert [one.item for one in defects] == ["joint_jump"]
+        assert "other entries: the sample seems to be garbage" in defects[0].message
+        assert {"joint_position", "self_collision"} <= set(result.groups[0].consequences)
+        for item in result.items:
+            below = item.status == "passed" and item.least_margin < -1e-9
+            assert not below or (item.tolerance > 0.0 and "tolerance" in item.margin_text)
+
+
+def test_a_quaternion_of_a_garbage_sample_is_not_to_be_normalised() -> None:
+    motion = walk("g1")
+    q, lengths = np.array(motion.q), np.ones(len(motion))
+    q[31, 7:] = np.arange(29)
+    lengths[31] = 9.3
+    given = GivenMotion(Trajectory.of(loaded("g1"), motion.time, q), {"root_joint": lengths})
+    first = audit(given, loaded("g1"), replay=False, collisions=False).first
+    assert first is not None
+    assert first.item == "quaternion_norm"
+    assert "omit the sample at 1.033 s" in first.next_step
+
+
+def test_the_unit_of_an_item_is_that_of_its_worst_part() -> None:
+    """The base turns by jumps and flies evenly."""
+    robot, time = loaded("g1"), np.arange(30) / 30.0
+    q = np.tile(robot.home, (30, 1))
+    q[15:, 3:7] = pin.Quaternion(pin.exp3(np.array([0.0, 0.0, 0.5]))).coeffs()
+    assert judged("g1", Trajectory.of(robot, time, q)).item("velocity_jump").unit == "rad/s"

@@ -105,3 +105,15 @@ def test_plastic_impact_of_the_cart() -> None:
     np.testing.assert_allclose(0.1 * change, impulse.forces[1], atol=1e-12)
     assert impulse.reactions[1] < 0.0
     assert kinetic_energy(model, after) < kinetic_energy(model, state)
+
+
+def test_nan_is_not_closed() -> None:
+    """Python's `max` of a finite angle and a distance that is NaN is the angle."""
+    model = package_model("two-link")
+    state = posed(model)
+    bad = replace(state, positions=np.full_like(state.positions, np.nan))
+    angle, distance = hinge_residuals(model, bad)
+    assert np.isfinite(angle).all()
+    assert np.isnan(distance).any()
+    with np.errstate(all="ignore"), pytest.raises((ModelError, np.linalg.LinAlgError)):
+        close_hinges(model, bad)

@@ -13,7 +13,9 @@ import scipy.linalg
 
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.solvers.staged import SOLVERS, Iteration, SolverOptions, StagedProblem, explain_conflict, solve_staged
+from surefoot.solvers.staged.certificate import kkt_residual
 from surefoot.solvers.staged.fatrop_library import libraries
+from surefoot.solvers.staged.riccati.barrier import Errors
 from tests.solvers.staged.problems import periodic, random_program, redundant, regulator, swing_up, too_far
 
 EACH = pytest.mark.parametrize("solver", sorted(SOLVERS))
@@ -223,3 +225,16 @@ def test_ctrl_c_returns_the_best_iterate(solver: str) -> None:
     assert found.outcome == "interrupted"
     assert found.iterations <= 6
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_nan_is_not_optimal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's `max` passes over a NaN that is not the first: constraints that are NaN are not satisfied."""
+    problem, _ = regulator()
+    found = solve_staged(problem, "riccati", TIGHT)
+    assert kkt_residual(problem, found.w, found.multipliers) < 1e-8
+    good = problem.functions.values(found.w)
+    bad = dataclasses.replace(good, gaps=np.full_like(good.gaps, np.nan))
+    monkeypatch.setattr(type(problem.functions), "values", lambda self, w: bad)
+    assert not kkt_residual(problem, found.w, found.multipliers) < 1e300
+    for errors in (Errors(np.nan, 0.0, 0.0), Errors(0.0, np.nan, 0.0), Errors(0.0, 0.0, np.nan)):
+        assert not errors.worst <= 1.0

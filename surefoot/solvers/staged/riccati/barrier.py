@@ -62,7 +62,7 @@ class Here:
     @property
     def worst(self) -> float:
         """Largest residual."""
-        return max(_largest(self.gaps), _largest(self.rows))
+        return _largest(np.array([_largest(self.gaps), _largest(self.rows)]))
 
     @property
     def finite(self) -> bool:
@@ -80,8 +80,8 @@ class Errors:
 
     @property
     def worst(self) -> float:
-        """The largest of the three."""
-        return max(self.stationarity, self.violation, self.complementarity)
+        """The largest of the three; NaN if one of them is, which Python's `max` may pass over."""
+        return _largest(np.array([self.stationarity, self.violation, self.complementarity]))
 
 
 class Barrier:

@@ -95,7 +95,7 @@ class _Run:
             gaps, rows = least_squares_multipliers(self.barrier, iterate, slopes)
         except WrongInertiaError:
             return iterate
-        largest = max(np.abs(gaps).max(initial=0.0), np.abs(rows).max(initial=0.0))
+        largest = np.abs(np.concatenate([gaps, rows])).max(initial=0.0)
         if not largest <= _LARGEST_FIRST:
             gaps, rows = np.zeros_like(gaps), np.zeros_like(rows)
         return replace(iterate, gaps=gaps, rows=rows)

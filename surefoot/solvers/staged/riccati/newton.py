@@ -113,7 +113,7 @@ class Newton:
         before = float(np.finfo(float).max)
         for _ in range(_REFINEMENTS):
             left, left_gaps, left_rows = self._left(dw, dgaps, dy, slope[: b.n], gaps, rows)
-            worst = max(float(np.abs(part).max(initial=0.0)) for part in (left, left_gaps, left_rows))
+            worst = float(np.max([np.abs(part).max(initial=0.0) for part in (left, left_gaps, left_rows)]))
             if worst <= _REFINED * size or not worst <= _STALLED * before:
                 break
             before = worst
