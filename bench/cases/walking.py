@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -47,7 +48,8 @@ def run(
                 raise WrongAnswerError(
                     "a reference does not end in the middle", evidence={"method": method, "off": off}
                 )
-            rows[method] = _fastest(lambda m=method: walking_reference(m, path, height=_HEIGHT, foot=_FOOT), passes)
+            make = partial(walking_reference, method, path, height=_HEIGHT, foot=_FOOT)
+            rows[method] = _fastest(make, passes)
         tell(len(METHODS) / (len(METHODS) + 1), "plans with footsteps")
         rows["plan of mpc"] = _plan(path, passes)
     return result | {"samples": len(found.t), "rows_ms": rows}
