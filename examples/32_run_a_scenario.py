@@ -9,7 +9,7 @@ from pathlib import Path
 
 from surefoot.scenario import names, run_scenario
 
-print(f"{len(names())} scenarios, for example {', '.join(sorted(names())[:4])}")
+print(f"scenarios: {', '.join(sorted(names())[:4])}, …")
 with tempfile.TemporaryDirectory() as folder:
     run = run_scenario("slide", out=Path(folder) / "run", overrides=["audit.kind=none"])
     print(f"slide: {run.verdict}")
