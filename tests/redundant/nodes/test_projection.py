@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.errors import ModelError
+from surefoot.errors import ModelError, SurefootError
 from surefoot.redundant import (
     Body,
     Freedom,
@@ -115,5 +115,5 @@ def test_nan_is_not_closed() -> None:
     angle, distance = hinge_residuals(model, bad)
     assert np.isfinite(angle).all()
     assert np.isnan(distance).any()
-    with np.errstate(all="ignore"), pytest.raises((ModelError, np.linalg.LinAlgError)):
+    with np.errstate(all="ignore"), pytest.raises(SurefootError):
         close_hinges(model, bad)
