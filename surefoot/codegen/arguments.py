@@ -35,13 +35,16 @@ def as_plain(array: Array, dtype: np.dtype[Any]) -> Array:
     return array if is_plain(array, dtype) else np.array(array, dtype=dtype, order="C")
 
 
-def real_numbers(value: Any, what: str, dimensions: Sequence[int] | None = None) -> Array:
+def real_numbers(
+    value: Any, what: str, dimensions: Sequence[int] | None = None, sizes: Mapping[int, int] | None = None
+) -> Array:
     """An array of real numbers.
 
     Args:
         value: Anything.
         what: Its name in the message.
         dimensions: How many axes it may have; by default any number.
+        sizes: How long some of them must be, by number.
     """
     try:
         found = np.asarray(value)
@@ -53,6 +56,8 @@ def real_numbers(value: Any, what: str, dimensions: Sequence[int] | None = None)
         raise ShapeError(f"`{what}` is not an array of real numbers", evidence={"dtype": found.dtype})
     if dimensions is not None and found.ndim not in dimensions:
         raise ShapeError(f"`{what}` has shape {found.shape}", evidence={"expected axes": list(dimensions)})
+    if any(found.shape[axis] != size for axis, size in (sizes or {}).items()):
+        raise ShapeError(f"`{what}` has shape {found.shape}", evidence={"expected sizes of axes": dict(sizes or {})})
     return found
 
 

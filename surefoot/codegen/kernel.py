@@ -233,8 +233,7 @@ class Kernel:
             out: Array for the result.
             threads: Number of threads, or "all".
         """
-        runner = self.batch
-        blocks = (*np.shape(tiles[0]), 0)[0] if tiles else 0
+        runner, blocks = self.batch, (*np.shape(tiles[0]), 0)[0] if tiles else 0
         shapes = [(blocks, *shape, runner.width) for shape in self.recipe.input_shapes]
         result = aligned_empty((blocks, runner.artifact.slots, runner.width), self.dtype) if out is None else out
         expected = [*shapes, (blocks, runner.artifact.slots, runner.width)]
@@ -280,18 +279,10 @@ class Kernel:
             packed: What `packed` (for a batch) or `tiled` returned.
             n: Number of states; by default all.
         """
-        packed = _checked_packed(packed, self.artifact.slots)
+        packed = real_numbers(packed, "packed", (2, 3), {1: self.artifact.slots})
         rows = from_tiles(packed, n) if packed.ndim == 3 else packed[:n]
         values = np.concatenate([rows, np.broadcast_to(self.numbers[::-1], (len(rows), len(self.numbers)))], axis=1)
         return tuple(values[:, layout].astype(self.dtype) for layout in self.layout)
-
-
-def _checked_packed(packed: Array, slots: int) -> Array:
-    """Packed results with as many slots as the kernel has."""
-    packed = real_numbers(packed, "packed", (2, 3))
-    if packed.shape[1] != slots:
-        raise ShapeError(f"packed results have shape {packed.shape}, expected (n, {slots}) or (blocks, {slots}, lanes)")
-    return packed
 
 
 class ReferenceKernel(Kernel):

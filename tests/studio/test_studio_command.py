@@ -62,3 +62,12 @@ def test_a_robot_of_a_file_in_the_folder_is_taken_and_others_are_refused(tmp_pat
         store.choice("none.urdf")
     with Studio(folder, port=0, robot="sub/one.urdf") as studio:
         assert studio.url
+
+
+def test_without_its_packages_the_studio_says_what_to_install():
+    """As after `pip install .` without the extra."""
+    code = "import sys; sys.modules['viser'] = None; from surefoot.cli import main; main(['studio', '--no-open'])"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "needs `viser`" in done.stderr
+    assert "surefoot[studio]" in done.stderr
