@@ -17,8 +17,8 @@ from surefoot.arrays import Array
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 from surefoot.ocp.kernels import StageKernels
 from surefoot.ocp.postures import JoinedKernels, stage_kernels
-from surefoot.ocp.stage import Structure
-from surefoot.solvers.staged import Derivatives, Entries, Patterns, Sizes, Values
+from surefoot.ocp.stage import Structure, functions_of
+from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
 
 Indices = NDArray[np.int64]
 
@@ -194,7 +194,7 @@ class StageFunctions:
         found = []
         for (batch, values), J in zip(self.stage_values(w), self._jacobians(w), strict=True):
             lost = ~(np.isfinite(values) & np.isfinite(J).all(axis=2))
-            for name, start, size in batch.structure.functions:
+            for name, start, size in functions_of(batch.structure):
                 found += [(name, int(k)) for k in batch.stages[lost[:, start : start + size].any(axis=1)]]
         return found
 

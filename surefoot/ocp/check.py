@@ -14,7 +14,7 @@ from surefoot.ocp.formulation import TABLES, Formulation
 from surefoot.ocp.kernels import StageKernels
 from surefoot.ocp.solution import Solution, group_of_row
 from surefoot.ocp.spec import ProblemSpec
-from surefoot.ocp.stage import Structure
+from surefoot.ocp.stage import Structure, functions_of
 from surefoot.ocp.transcription import transcribe
 
 _ACTIVE = 1e-4  # of max(1, |bound|)
@@ -213,6 +213,6 @@ def check_derivatives(problem: ProblemSpec, seed: int = 0, size: float = 0.1) ->
         slopes = (values(z + nudges) - values(z - nudges)) / (2.0 * np.diag(nudges)[:, None])
         J = kernels.jacobian(*point, d)[0]
         error = (np.abs(J - slopes.T) / (1.0 + np.abs(J))).max(axis=1, initial=0.0)
-        for name, start, count in batch.structure.functions:
+        for name, start, count in functions_of(batch.structure):
             worst[name] = float(np.maximum(worst[name], error[start : start + count].max(initial=0.0)))
     return dict(worst)

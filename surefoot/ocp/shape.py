@@ -82,6 +82,15 @@ class Block:
             raise ShapeError(f"`{self.name}` must return numbers, got {found!r}", subject=self.name)
         return values
 
+    def acts_nowhere(self) -> ShapeError:
+        """The error for a block that no node can evaluate."""
+        return ShapeError(
+            f"`{self.name}` acts nowhere: it is given nothing, or asks for what its nodes do not have",
+            evidence={"at": self.place, "phases": self.phases or "all", "of_posture": self.of_posture},
+            next_step="forces and accelerations exist along the path, not at the end and not in postures",
+            subject=self.name,
+        )
+
 
 class Design(NamedTuple):
     """What free parameters change of the robot.

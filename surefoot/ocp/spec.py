@@ -135,7 +135,7 @@ class ProblemSpec(Timeline):
         low, high = _in_order(name, lower, upper)
         _require_function(name, function, at)
         size = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference)
-        self._bounds_of(name, low, high)
+        self.bounds[_free(self, name)] = (low, high)
         if reference is not None:
             self.references[name] = reference
         if slack is not None:
@@ -177,7 +177,7 @@ class ProblemSpec(Timeline):
 
     def add_rows(self, block: Block, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
         """Add a block of rows as it is; see `constrain`."""
-        self._bounds_of(block.name, np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
+        self.bounds[_free(self, block.name)] = (np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
         self._add(block)
 
     def maximise(self, parameter: str, weight: float = 1.0) -> None:
@@ -198,11 +198,6 @@ class ProblemSpec(Timeline):
         if name in {block.name for block in self.blocks}:
             raise ShapeError(f"there are two blocks `{name}`", next_step="give one another name", subject=name)
         return name
-
-    def _bounds_of(self, name: str, low: Array, high: Array) -> None:
-        """Keep the bounds of rows, whose name must not be one that the problem itself uses."""
-        _require_other_name(name, self.robot)
-        self.bounds[self._new(name)] = (low, high)
 
     def _phases(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
         known = [item.name for item in self.phases]
@@ -358,3 +353,11 @@ def _in_order(name: str, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Arr
     if not right:
         raise ShapeError(f"bounds of `{name}` are not in order", evidence={"lower": lower, "upper": upper})
     return low, high
+
+
+def _free(problem: ProblemSpec, name: str) -> str:
+    """The name of new rows, which must not be one that the problem itself uses."""
+    own = {f"{word} {contact}" for word in _OF_CONTACTS for contact in problem.robot.contacts}
+    if name in own | set(_OWN):
+        raise ShapeError(f"`{name}` is a constraint of the problem itself", next_step="give yours another name")
+    return problem._new(name)

@@ -43,11 +43,6 @@ class Structure(StageShape):
         return self.parts(*sample, rows, residuals), rows, residuals
 
     @cached_property
-    def functions(self) -> list[tuple[str, int, int]]:
-        """Name, first entry and size of all that a stage evaluates, in the order of `Parts.all`."""
-        return _functions(*self.sizes)
-
-    @cached_property
     def slacks(self) -> int:
         """Number of slack variables at the end of u."""
         softened = [block for block in self.blocks if block.slack]
@@ -282,6 +277,15 @@ class Structure(StageShape):
         for name, directions in self.tied.items():
             rows.append((f"impact {name}", after.velocity(name)[list(directions)]))
         return ops.concatenate([y, u[:n], x[2 * n :]]), [(after, 1.0, True)], rows
+
+
+def functions_of(structure: Structure) -> list[tuple[str, int, int]]:
+    """Name, first entry and size of all that a stage evaluates, in the order of `Parts.all`."""
+    values, rows, residuals = structure.sizes
+    after = 1 + len(values.residuals)
+    found = [("scalar costs", 0, 1), ("dynamics", after, len(values.gap))]
+    found += [(group.name, 1 + group.start, group.size) for group in residuals]
+    return found + [(group.name, after + len(values.gap) + group.start, group.size) for group in rows]
 
 
 class _Control(NamedTuple):

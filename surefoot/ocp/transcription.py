@@ -182,7 +182,9 @@ def stages_of(problem: ProblemSpec) -> tuple[Stage, ...]:
             found.append(Stage(number, structure(phase, "interval"), start, share, k == 0, before))
         time += phase.duration[1]
     found.append(Stage(len(problem.phases) - 1, structure(problem.phases[-1], "end"), time, 0.0, False))
-    require_acting(problem.blocks, {block.name for item in made.values() for block in item.blocks})
+    for block in problem.blocks:
+        if not any(block.name == own.name for item in made.values() for own in item.blocks):
+            raise block.acts_nowhere()
     return tuple(found)
 
 
@@ -233,11 +235,7 @@ def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array
     if name in problem.bounds:
         low, high = problem.bounds[name]
         if not {low.size, high.size} <= {1, group.size}:
-            raise ShapeError(
-                f"bounds of `{name}` do not fit its {counted(group.size, 'value')}",
-                evidence={"lower": low, "upper": high},
-                subject=name,
-            )
+            raise ShapeError(f"bounds of `{name}` do not fit its {counted(group.size, 'value')}", subject=name)
         return np.broadcast_to(low, group.size), np.broadcast_to(high, group.size)
     if name == "torque limit":
         return -np.ones(group.size), np.ones(group.size)

@@ -34,7 +34,7 @@ _WAVE = 0.35  # how far arms, head and waist move from home [rad]
 _SPIN, _SWING = 1.0, 1.5  # rates of the base, and of arms, head and waist [rad/s]
 _SMOOTH = 1e-5, 1e-3  # weights of accelerations: where they only make the motion unique, and where it is to be followed
 _LAST = 0.1  # least double support of a walk that is to be followed [s]
-_NEAR = 1e-2  # first barrier parameter when these limits come in
+_WIDE = 0.1  # first barrier parameter when these limits come in: far enough to leave a poor motion
 _ANYWHERE = 10.0  # m: radius where the zero-moment point is free
 _LIFT_OFF = 0.02  # of the weight: load at which a foot lifts off
 _TIMES = {"single": (0.08, 0.63, 2.0), "double": (0.04, 0.2, 1.0)}  # s; guesses of Koch, table 7.1
@@ -140,7 +140,7 @@ def solve_walk(
     for rung in rungs:
         warm = walk_step(robot, **{**others, **rung}, calm=False).solve(solver, options, warm=warm)
     if rungs and calm:
-        options = replace(options, barrier=options.barrier or _NEAR)
+        options = replace(options, barrier=options.barrier or _WIDE)
     return walk_step(robot, objective, **others, calm=calm).solve(solver, options, warm=warm)
 
 
