@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -305,30 +305,6 @@ def _require_function(name: str, function: Any, at: Any) -> None:
         raise ShapeError(f"`{name}` must be a function of a node, got {type(function).__name__}", subject=name)
     if at not in get_args(Place):
         raise one_of(f"place of `{name}`", str(at), get_args(Place))
-
-
-def _require_other_name(name: str, robot: Robot) -> None:
-    """Refuse the name of a constraint that the problem itself uses."""
-    own = {f"{word} {contact}" for word in _OF_CONTACTS for contact in robot.contacts}
-    if name in own | set(_OWN):
-        raise ShapeError(f"`{name}` is a constraint of the problem itself", next_step="give yours another name")
-
-
-def require_acting(blocks: Iterable[Block], acting: Collection[str]) -> None:
-    """Refuse blocks that act nowhere.
-
-    Args:
-        blocks: Of a problem.
-        acting: Names of those that act at some stage.
-    """
-    for block in blocks:
-        if block.name not in acting:
-            raise ShapeError(
-                f"`{block.name}` acts nowhere: it is given nothing, or asks for what its nodes do not have",
-                evidence={"at": block.place, "phases": block.phases or "all", "of_posture": block.of_posture},
-                next_step="forces and accelerations exist along the path, not at the end and not in postures",
-                subject=block.name,
-            )
 
 
 def _with_guess(name: str, lower: float, guess: float | None, upper: float) -> tuple[float, float, float]:

@@ -323,13 +323,6 @@ class _Control(NamedTuple):
         return self.u if self.shape == "plc" else ops.concatenate([self.at(1.0), self.u])
 
 
-def _functions(values: Parts, rows: Sequence[Group], residuals: Sequence[Group]) -> list[tuple[str, int, int]]:
-    after = 1 + len(values.residuals)
-    found = [("scalar costs", 0, 1), ("dynamics", after, len(values.gap))]
-    found += [(group.name, 1 + group.start, group.size) for group in residuals]
-    return found + [(group.name, after + len(values.gap) + group.start, group.size) for group in rows]
-
-
 def _with_zeros(found: Any, kept: Sequence[int], count: int) -> Any:
     """A motion with the multipliers of all rows: those that are not kept have none."""
     multipliers = ops.zeros(count, like=found.multipliers)

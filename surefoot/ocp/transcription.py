@@ -15,7 +15,7 @@ from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
-from surefoot.ocp.spec import ProblemSpec, require_acting
+from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
 from surefoot.ocp.timeline import PhaseSpec
 from surefoot.solvers.staged import Sizes, StagedProblem
