@@ -15,10 +15,12 @@ from surefoot.contact.distribution import (
     arm_allocation,
     distribute,
     grasp_description,
+    hand_tracking,
     linkage_matrix,
     stance_of,
 )
 from surefoot.control.classic import torso_twist
+from surefoot.dynamics.forms import angular_reaction_null_space, reaction_null_space
 from surefoot.ik.singular import consistent_motion
 from surefoot.kinematics import Configuration
 from surefoot.motion import Quintic
@@ -48,13 +50,17 @@ Results that are not one number each:
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: other forces |
 | Figs. 5.26, 5.27 | from three contacts to one by the DCM | scenario `support-transition`: as far as a sole reaches |
+| Fig. 5.13 | three states: ankle, angular momentum, step | `tests/reduced/models/test_balance.py` |
+| Video 5.8-4 | kick: reaction null space, then conserved momentum | not made |
 | 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |
 | Fig. 5.34 | CoP held at the edge of the sole by the ankles alone | not made |
 | Table 5.3 | computing times | `surefoot bench whole_body`; times are of the machine |
 | (6.17) to (6.20) | second-order form closure of a square | not made |
 | 6.4, 6.5 | robots that carry an object together | not made |
 | 7.3.2 | walking on sand | not made |
+| 7.4.3 | stairs of 20 mm, walking with toe-off | scenario `walk-stairs`; soles stay flat: toe-off is not made |
 | 7.5.2 | synergies P1 to P3, C1 to C4 by command | scenario `synergies`, `tests/control/classic/test_synergies.py` |
+| 7.7.2 | pushed at the hip for 2 s: two feet, one, two | not made |
 | 7.7.3 | compliance to measured wrenches | not made |
 | 7.7.1 | a slow push of 6 N on the back: gives way, recovers | scenario `compliant-reflex` |
 | 7.7.4 | an expected impact does not roll the soles; another does, and they recover | scenario `impact-accommodation` |
@@ -164,6 +170,14 @@ def _distribution() -> Iterator[Row]:
             for k, side in enumerate(("right", "left")):
                 yield Row("5.10 †", f"{method} f_z {side}, CoM y = {y:g} m [N]", wanted[k], found[k, 2], 6e-3)
         yield Row("5.10 †", f"pseudoinverse m_x, CoM y = {y:g} m [N m]", moment, found[0, 3], 6e-4)
+    swept = [
+        hand_tracking(stance, {"left": found[1] + np.array([0.0, f, 0.0, 0.0, 0.0, 0.0])})
+        for f in np.linspace(-5.0, 5.0, 21)
+    ]
+    unequal = max(abs(both[1, 2] - both[0, 2]) for both in swept)
+    net = max(float(np.abs(stance.map @ both.ravel() - stance.weight).max()) for both in swept)
+    yield Row("Fig. 3.5", "internal force ±5 N: f_z left less right [N]", 0.0, round(unequal, 9), 0.0)
+    yield Row("Fig. 3.5", "internal force ±5 N: change of the net wrench [N], [N m]", 0.0, round(net, 9), 0.0)
     triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.75**0.5, 0.0]]
     square = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]
     yield Row("6.3.5", "rank of V_L, triangle", 3, np.linalg.matrix_rank(linkage_matrix(triangle)), 0.0)
@@ -235,6 +249,12 @@ def _kinematics() -> Iterator[Row]:
     for name in stance.names:
         J = np.asarray(body.contact_jacobian(name))[:, 6:]
         yield Row("2.5", f"rank of the stretched leg at `{name}`", 5, np.linalg.matrix_rank(J, 1e-6), 0.0)
+    for what, null, printed in (
+        ("reaction null space", reaction_null_space, -6),
+        ("null space of rotations alone", angular_reaction_null_space, -3),
+    ):
+        n = robot.nv - 6
+        yield Row("4.7", f"dimension of the {what}, less n", printed, null(robot.tree, upright).shape[1] - n, 0.0)
     C = stance.map
     free = C.shape[1] - np.linalg.matrix_rank(C)
     yield Row("3.5", "internal wrenches in double stance", 6, free, 0.0)

@@ -18,7 +18,7 @@ from surefoot.codegen.loops import Floats, Ints, NativeCode
 from surefoot.ocp.kernels import StageKernels
 from surefoot.ocp.postures import JoinedKernels, stage_kernels
 from surefoot.ocp.stage import Structure, functions_of
-from surefoot.solvers.staged import Derivatives, Patterns, Sizes, Values
+from surefoot.solvers.staged import Derivatives, Entries, Patterns, Sizes, Values
 
 Indices = NDArray[np.int64]
 
