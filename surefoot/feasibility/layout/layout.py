@@ -271,7 +271,7 @@ def _base(case: Case) -> _Unit | None:
         return None
     at = int(case.robot.tree.q_index[base]) + 2
     home, height = abs(float(case.robot.home[at])), float(np.median(np.abs(case.q[:, at])))
-    if home < 0.02 or not 20.0 * home < height < 5000.0 * home:
+    if home < 0.02 or not 60.0 * home < height < 5000.0 * home:  # lower ones may fly or climb
         return None
     factor = 1e3 if height > 200.0 * home else 1e2
     unit = {1e3: "millimetres", 1e2: "centimetres"}[factor]
