@@ -57,7 +57,7 @@ def test_requests_that_make_no_sense_are_refused_and_named() -> None:
         planner.plan(q, (np.nan, 0.0, 0.0))
     with pytest.raises(ShapeError, match="q is not finite"):
         planner.plan(np.full_like(q, np.inf), (0.1, 0.0, 0.0))
-    with pytest.raises(NotSupportedError, match="look at .* footholds"):
+    with pytest.raises(NotSupportedError, match=r"look at .* footholds"):
         planner.plan(q, (1e6, 0.0, 0.0))
     for rise, reason in ((0.5, "0.5 m above the ground"), (-0.1, "0.1 m below the ground")):
         plan = planner.plan(q + rise * (np.arange(len(q)) == 2), (0.1, 0.0, 0.0))
