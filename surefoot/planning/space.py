@@ -19,6 +19,7 @@ from surefoot.planning.support import SupportRegion, support_region
 from surefoot.robot import ContactSurface, Robot
 
 Mask = NDArray[np.bool_]
+_NEAR = 0.2  # distance from the centre of mass at which the ground counts, too, share of its height at home
 CAUSES = ("reach", "limits", "balance", "height", "self", "world", "swing")
 """Why a state is not allowed, in the order in which it is looked at."""
 _CHUNK = 2048
@@ -34,7 +35,7 @@ class Margins:
         clearance: From the world and between parts of the robot [m]; soles may touch.
         balance: Of the centre of mass from the border of the support region [m].
         limits: From joint limits [rad].
-        height: Of the centre of mass over the ground below it, as a share of its height at home.
+        height: Of the centre of mass over the ground below and near it, as a share of its height at home.
         reach: Of the knee's cosine from its ends, which keeps legs from being stretched.
         swing_height: Of swinging soles above the world, away from their footholds [m].
         swing_slope: By how much a sole must rise at least for each metre from the nearest of its footholds.
@@ -111,7 +112,10 @@ class StanceModel:
         self.statistics = Statistics()
         home = self.chart.home
         com = self.chart.lift(home[None]).com[0]
-        self.least_height = self.margins.height * float(com[2] - (home[8::3] - self.radii).min())
+        high = float(com[2] - (home[8::3] - self.radii).min())
+        self.least_height = self.margins.height * high
+        self.near = _NEAR * high * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
+        """(5, 2) places round the centre of mass: a robot behind its plan crosses edges of the ground lower."""
         self.shares = np.ones(len(surfaces))
         for k in np.setdiff1d(np.arange(len(surfaces)), self.feet):
             self.shares[k] = min(_MOST_ON_HAND, _HAND_EFFORT * self._strength(surfaces[k], home[6 + 3 * k : 9 + 3 * k]))
@@ -268,7 +272,8 @@ class Mode:
         self._refuse(cause, lifted.reach < margins.reach, "reach")
         self._refuse(cause, lifted.limits < margins.limits, "limits")
         self._refuse(cause, room < margins.balance, "balance")
-        ground = self.model.world.height(lifted.com[:, 0], lifted.com[:, 1])
+        near = lifted.com[:, None, :2] + self.model.near
+        ground = self.model.world.height(near[..., 0], near[..., 1]).max(axis=1)
         self._refuse(cause, lifted.com[:, 2] - ground < self.model.least_height, "height")
         rows = np.flatnonzero(cause == 0)
         if len(rows):

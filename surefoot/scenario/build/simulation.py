@@ -350,8 +350,8 @@ def _clearance(robot: Robot, q: Array, world: World) -> float:
     """Height [m] by which the robot can be lowered until a contact corner is on the ground; infinite without either."""
     corners = np.vstack([*robot.contact_corners(q).values(), np.zeros((0, 3))])
     planes = contact_planes(world, corners)
-    there = planes[:, 3] > NOWHERE
+    there = (planes[:, 3] > NOWHERE) & (planes[:, 2] > 0.0)
     if not there.any():
         return np.inf
-    height = (np.sum(planes[:, :3] * corners, axis=1) - planes[:, 3]) / planes[:, 2]
-    return float(height[there & (planes[:, 2] > 0.0)].min())
+    planes, corners = planes[there], corners[there]
+    return float(((np.sum(planes[:, :3] * corners, axis=1) - planes[:, 3]) / planes[:, 2]).min())

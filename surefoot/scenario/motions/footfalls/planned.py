@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,11 @@ def _again(
     goal = plan.graph.feet(plan.goal)[planner.model.feet, :2]
 
     def again(q: Array) -> TimedPlan | None:
-        own = StancePlanner(planner.model.robot, planner.model.world, planner.model.margins, planner.sampling)
+        _, state = planner.empty_plan(q, goal, np.random.default_rng(seed))
+        here, margins = planner.model.chart.lift(state[None]), planner.model.margins
+        reach, bounds = min(margins.reach, float(here.reach.min())), min(margins.limits, float(here.limits.min()))
+        kept = replace(margins, reach=reach, limits=bounds)  # a push may leave legs stretched, or joints at their stops
+        own = StancePlanner(planner.model.robot, planner.model.world, kept, planner.sampling)
         found = own.plan(q, goal, seed, limits)
         return timed_plan(found, pace) if found.solved else None
 
