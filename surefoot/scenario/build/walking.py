@@ -80,7 +80,8 @@ def _tasks(table: WalkTable, scale: float, robot: Robot, q: Array) -> list[Task]
         R, counts = frames[frame][:3, :3], np.array([1.0, 1.0, _TRAY_YAW])
         tasks.append(FrameOrientation(frame, R, name="tray", weight=weight * counts, gain=_TASK_GAIN))
     if table.gaze is not None:
-        head = _head(robot, frames)
+        with blaming("walk", "gaze"):
+            head = _head(robot, frames)
         axis = frames[head][:3, :3].T @ (frames[body.feet[0].link] @ body.feet[0].placement)[:3, 0]
         tasks.append(Gaze(head, scale * np.array(table.gaze), axis, weight=weight, gain=_TASK_GAIN))
     return tasks
