@@ -332,7 +332,7 @@ def _with_joints(robot: Robot, table: InitialTable) -> Array:
     for name, position in table.joints.items():
         i = robot.joint_index(name)
         if robot.tree.nq_of(i) != 1:
-            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]}and needs more than one number")
+            raise NotSupportedError(f"joint `{name}` is {robot.tree.kinds[i]} and needs more than one number")
         row = int(robot.tree.q_index[i])
         if not robot.limits.lower[row] <= position <= robot.limits.upper[row]:
             raise NotSupportedError(
