@@ -90,7 +90,7 @@ def test_legs_are_led_by_their_joints_until_they_are_bent(robot):
     assert body.knees.lead(0.0) == 0.0
     assert body["com"].stiffness[2] == 0.0
     assert (body["posture"].scale >= usual[0] - 1e-12).all()
-    assert body["posture"].scale.max() > 5.0 * usual[0].max()
+    assert (body["posture"].scale / usual[0]).max() > 5.0
     np.testing.assert_allclose(body["posture"].target, q0)
     assert body.knees.lead(1.0) == 1.0
     for now, before in zip(
