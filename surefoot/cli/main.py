@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -401,6 +402,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     if sys.stdout is None:  # closed by the caller
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    gc.set_threshold(50_000, 20, 100)  # a command makes many objects that stay and few cycles
     listen_to_signals()
     sys.exit(_status(arguments))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import coal
 import numpy as np
 import pinocchio as pin
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 from surefoot.collision.volumes import stored_hull
@@ -129,8 +129,7 @@ def _coal_shape(shape: Shape, hulls: bool) -> coal.CollisionGeometry:
 
 def _mesh(shape: Mesh, hulls: bool) -> coal.CollisionGeometry:
     if hulls or not len(shape.triangles()):
-        hull = stored_hull(shape)
-        return coal.Convex(_vectors(hull.corners), _triangles(hull.faces))
+        return stored_hull(shape).shape
     points, faces = shape.vertices(), shape.triangles()
     model = coal.BVHModelOBBRSS()
     model.beginModel(len(faces), len(points))
@@ -138,15 +137,3 @@ def _mesh(shape: Mesh, hulls: bool) -> coal.CollisionGeometry:
     model.addTriangles(faces)
     model.endModel()
     return model
-
-
-def _vectors(points: Array) -> coal.StdVec_Vec3s:
-    out = coal.StdVec_Vec3s()
-    out.extend(list(points))
-    return out
-
-
-def _triangles(faces: NDArray[np.int64]) -> coal.StdVec_Triangle:
-    out = coal.StdVec_Triangle()
-    out.extend([coal.Triangle(a, b, c) for a, b, c in faces.tolist()])
-    return out

@@ -113,9 +113,9 @@ class TippingSoles:
             wrenches: (contacts, 6) in the contact frames; NaN where silent, then nothing is doubted.
         """
         force = np.maximum(wrenches[:, 2], 1e-9)
-        cop = np.column_stack([-wrenches[:, 4], wrenches[:, 3]]) / force[:, None]
-        inside = self._offsets - (self._normals * cop[self._owners]).sum(axis=1)
-        doubt = 1.0 - np.clip(inside / _EDGE, 0.0, 1.0)
+        x, y = (-wrenches[:, 4] / force)[self._owners], (wrenches[:, 3] / force)[self._owners]
+        inside = self._offsets - (self._normals[:, 0] * x + self._normals[:, 1] * y)
+        doubt = 1.0 - np.minimum(np.maximum(inside / _EDGE, 0.0), 1.0)
         doubt[np.isnan(doubt)] = 0.0
         return np.asarray(1.0 - (doubt[:, None] * self._away).max(axis=0, initial=0.0))
 

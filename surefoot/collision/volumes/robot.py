@@ -5,7 +5,6 @@ Swept volumes of shapes, fitted once and kept in surefoot's cache (`surefoot.cod
 
 from __future__ import annotations
 
-import functools
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,20 +12,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-import scipy
 
-import surefoot.geometry
 from surefoot.arrays import Array
 from surefoot.codegen import cache
-from surefoot.collision.volumes.hulls import shape_content, stored_hull
+from surefoot.collision.volumes.hulls import method_version, shape_content, stored_hull
 from surefoot.errors import ModelError, ShapeError
 from surefoot.geometry import Mesh, Plane, Shape, SweptFit, SweptVolume
 from surefoot.geometry.fit import DEFAULT_GAIN, DEFAULT_MOST, capsule_around, capsule_around_points, fit_shapes
 from surefoot.robot import BodyVolume, Finding, Geometry, Robot
 from surefoot.spatial import se3
-
-_GEOMETRY = Path(surefoot.geometry.__file__).parent
-_SOURCES = ("fit/*.py", "meshes.py", "polygon.py", "shapes.py", "swept.py")
 
 
 def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, name: str) -> SweptFit:
@@ -42,7 +36,7 @@ def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, na
         SurefootError: As `fit_shapes`.
     """
     parts = [part for shape, T in shapes for part in (*shape_content(shape), np.asarray(T, dtype=float))]
-    key = cache.key("swept volumes", _method_version(), f"{most} {gain!r}", *parts)
+    key = cache.key("swept volumes", method_version(), f"{most} {gain!r}", *parts)
     content = cache.load(key)
     if content is not None:
         # The fit from `_packed`
@@ -54,16 +48,6 @@ def stored_fit(shapes: Sequence[tuple[Shape, Array]], most: int, gain: float, na
     fit = fit_shapes(shapes, most, gain)
     cache.store(key, _packed(fit), {"robot": name, "algorithm": "swept volumes", "build": f"{len(fit.volumes)}"})
     return fit
-
-
-@functools.cache
-def _method_version() -> str:
-    """Hash of what decides about volumes beside the shapes: our code, and the libraries that read and compute."""
-    import coal
-
-    files = sorted(path for pattern in _SOURCES for path in _GEOMETRY.glob(pattern))
-    versions = f"numpy {np.__version__} scipy {scipy.__version__} coal {coal.__version__}"
-    return cache.key(versions, *(part for path in files for part in (path.name, path.read_bytes())))
 
 
 def _packed(fit: SweptFit) -> bytes:
@@ -194,7 +178,7 @@ def _capsule(shape: Shape) -> SweptVolume:
     if not isinstance(shape, Mesh):
         return capsule_around(shape)
     try:
-        return capsule_around_points(stored_hull(shape).corners)
+        return stored_hull(shape).capsule
     except ShapeError:  # all points in one plane
         return capsule_around(shape)
 

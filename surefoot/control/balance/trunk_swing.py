@@ -88,12 +88,13 @@ class TrunkSwing:
         """
         out, edge = upright, None
         if len(polygon) > 2:
-            along = np.roll(polygon, -1, axis=0) - polygon
-            normals = np.column_stack([along[:, 1], -along[:, 0]]) / np.linalg.norm(along, axis=1)[:, None]
+            along = np.concatenate([polygon[1:], polygon[:1]]) - polygon
+            normals = along[:, ::-1] * (1.0, -1.0) / np.sqrt((along * along).sum(axis=1))[:, None]
             outside = ((dcm - polygon) * normals).sum(axis=1)
             growth = np.exp(omega * np.maximum(normals @ rate, 0.0) / self.braking)
             rest = outside * growth + np.abs(normals) @ b * self.braking / omega * (growth - 1.0)
-            wanted = np.clip(self.gain * (rest + self.margin), -self.braking, self.fastest) - normals @ upright
+            wanted = np.minimum(np.maximum(self.gain * (rest + self.margin), -self.braking), self.fastest)
+            wanted -= normals @ upright
             worst = int(np.argmax(wanted))
             if wanted[worst] > 0.0:
                 edge = normals[worst]

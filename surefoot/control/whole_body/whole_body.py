@@ -348,10 +348,9 @@ class WholeBody:
 
     def _solution(self, found: Optimum, problem: StackedHierarchy, h: Array) -> WholeBodySolution:
         rows, x = self.rows, found.x
-        values = found.values[: rows.physics]
-        beyond = np.maximum(values - problem.upper[: rows.physics], problem.lower[: rows.physics] - values)
-        violation = float(beyond.max(initial=0.0)) / PHYSICS
-        torques = values[rows.torques] / PHYSICS + h
+        beyond = np.maximum(found.values - problem.upper, problem.lower - found.values)
+        violation = float(beyond[: rows.physics].max(initial=0.0)) / PHYSICS
+        torques = found.values[rows.torques] / PHYSICS + h
         wrenches = {}
         for name, part in rows.wrench.items():
             wrenches[name] = np.zeros(6)
@@ -362,18 +361,13 @@ class WholeBody:
             wrenches,
             found.passes,
             violation,
-            "infeasible stance" if violation > self._impossible or self._breaks_away(found, problem) else None,
+            "infeasible stance" if violation > self._impossible or self._breaks_away(beyond) else None,
         )
 
-    def _breaks_away(self, found: Optimum, problem: StackedHierarchy) -> bool:
-        """Whether a contact that carries cannot be held by far."""
-        for name in self.rows.contacts:
-            if self._contacts[name].carries:
-                rows = self._held_rows[name]
-                values = found.values[rows]
-                if max(np.max(values - problem.upper[rows]), np.max(problem.lower[rows] - values)) > _BREAKS_AWAY:
-                    return True
-        return False
+    def _breaks_away(self, beyond: Array) -> bool:
+        """Whether a contact that carries cannot be held by far; from the distances (m,) of all rows to their bounds."""
+        held = self._held_rows.items()
+        return any(beyond[rows].max() > _BREAKS_AWAY for name, rows in held if self._contacts[name].carries)
 
     def _nothing(self, trouble: str) -> WholeBodySolution:
         return WholeBodySolution(np.zeros(self.robot.nu), np.zeros(self.robot.nv), {}, 0, np.inf, trouble)
