@@ -9,8 +9,6 @@ from surefoot.motion import Footstep
 from surefoot.robot import Foot, Robot, anatomy
 from surefoot.words import side_pairs
 
-__all__ = ["bodies_beyond", "feet_of", "foot_contacts", "leg_bodies", "other_foot", "stance_of"]
-
 
 def feet_of(robot: Robot) -> tuple[Foot, Foot]:
     """The left and the right foot of a biped.

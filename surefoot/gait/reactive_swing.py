@@ -18,8 +18,6 @@ from surefoot.geometry import SweptVolume
 from surefoot.ik.avoidance import ReactiveAvoidance, avoiding_rate
 from surefoot.robot import Robot
 
-__all__ = ["BLOCK", "SWINGS", "TRIANGLE", "SwingHistory", "shifted", "swing_over", "swing_twice"]
-
 BLOCK = SweptVolume(np.array([[0.0, -0.1645, 0.07], [0.0, 0.1645, 0.07]]), 0.10)
 """The block across x at the origin: a line of radius 10 cm, 7 cm over the floor. (Erratum: "7 cm beneath the floor"
 would have its top at 3 cm; 7 cm above it contains the edges of the block, 4 cm off the middle, 0.6 mm to spare.)"""

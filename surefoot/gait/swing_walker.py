@@ -27,8 +27,6 @@ from surefoot.motion import Quintic
 from surefoot.robot import BodyVolume, Robot
 from surefoot.spatial import so3
 
-__all__ = ["SwingStep", "SwingWalker"]
-
 
 @dataclass(frozen=True)
 class SwingStep:

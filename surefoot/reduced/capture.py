@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 
-__all__ = ["capturable", "capture_box", "capture_radius", "step_offset", "steps_to_capture"]
-
 _ROUNDING = 1e-12
 
 

@@ -24,8 +24,6 @@ from surefoot.reduced.dcm import ZmpPiece
 from surefoot.reduced.lip import capture_zmp
 from surefoot.reduced.supports import Supports, clip_along
 
-__all__ = ["CaptureGait"]
-
 _LEAST_REST = 0.005
 """Rest of a step that is taken at its end [s]."""
 

@@ -23,8 +23,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, number
 from surefoot.errors import ShapeError
 
-__all__ = ["DcmPlan", "ZmpPiece"]
-
 
 class ZmpPiece(NamedTuple):
     """A straight piece of the path of the ZMP, passed with constant speed.

@@ -18,15 +18,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array, number
 from surefoot.errors import ShapeError
 
-__all__ = [
-    "capture_zmp",
-    "critical_horizon",
-    "natural_frequency",
-    "orbital_energy",
-    "pendulum_state",
-    "regulator_poles",
-]
-
 
 def natural_frequency(height: float, gravity: float = 9.81) -> float:
     """ω = √(g / z) [1/s].

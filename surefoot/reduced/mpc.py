@@ -30,8 +30,6 @@ from surefoot.reduced.dcm import DcmPlan
 from surefoot.reduced.supports import Supports
 from surefoot.solvers.hierarchy import HierarchySolver, StackedHierarchy
 
-__all__ = ["FootstepMpc", "MpcPlan", "MpcSettings", "Schedule"]
-
 
 @dataclass(frozen=True)
 class MpcSettings:

@@ -34,8 +34,6 @@ from scipy.linalg import solve_discrete_are
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import ShapeError
 
-__all__ = ["cart_table", "preview_control", "preview_gains"]
-
 
 def cart_table(omega: float, dt: float) -> tuple[Array, Array, Array]:
     """A (3, 3), B (3,), C (3,) of the cart-table model.

@@ -26,8 +26,6 @@ from surefoot.reduced.mpc import FootstepMpc
 from surefoot.reduced.preview import preview_control
 from surefoot.reduced.supports import Supports
 
-__all__ = ["METHODS", "Reference", "walking_reference"]
-
 METHODS = ("dcm", "preview", "mpc", "cps", "cpt")
 _TICK = 0.02
 """Time between plans of the predictive control [s]; its ZMP is straight in between."""

@@ -26,8 +26,6 @@ from surefoot.errors import ShapeError, one_of
 from surefoot.reduced.capture import capture_box
 from surefoot.solvers.hierarchy import HierarchySolver, StackedHierarchy
 
-__all__ = ["AdaptedStep", "NominalStep", "Side", "StepAdapter", "StepLimits", "StepWeights"]
-
 Side = Literal["left", "right"]
 _STARTS = (0, 4, 6, 13)
 _KEPT = 1e-9

@@ -12,8 +12,6 @@ from surefoot.arrays import Array, finite_array
 from surefoot.errors import ShapeError
 from surefoot.reduced.dcm import ZmpPiece
 
-__all__ = ["Supports", "clip_along"]
-
 _SAME = 1e-9
 """Distance below which two points of the path are one [m]."""
 

@@ -10,8 +10,6 @@ from typing import Any
 from surefoot.errors import SurefootError
 from surefoot.tables import KeyPath, key_lines, line_of, read_toml_text, walk_tables
 
-__all__ = ["blaming", "put_in_place"]
-
 _KEY = "key"
 
 

@@ -14,18 +14,6 @@ from surefoot.scenario.schema import Scenario, WorldTable
 from surefoot.scenario.table import Table, checked, read_table_file
 from surefoot.tables import parse_toml, read_toml_text
 
-__all__ = [
-    "changes_of",
-    "describe",
-    "names",
-    "overridden",
-    "own_file",
-    "read_scenario",
-    "read_world_table",
-    "resolved_scenario",
-    "scenario_text",
-]
-
 _FILES = Path(__file__).parent / "files"
 _BARE_WORD = re.compile(r"[A-Za-z_./~][A-Za-z0-9_./:~ -]*")
 

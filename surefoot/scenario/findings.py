@@ -12,8 +12,6 @@ from surefoot.report import DataTable, Outline, Plot
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import Simulation
 
-__all__ = ["Findings", "StudiedRun", "Study"]
-
 
 @dataclass(frozen=True, eq=False)
 class StudiedRun:

@@ -18,8 +18,6 @@ from surefoot.scenario.catalogue import resolved_scenario
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["FormulationRun", "NodesRun", "compare_formulations", "compare_nodes"]
-
 _PROBLEM = "surefoot.scenario.motions.optimal:problem_of"
 _SMALL = 10  # degrees of freedom up to which forward dynamics is differentiated twice
 _BETWEEN = 0.002  # s between looks at a motion

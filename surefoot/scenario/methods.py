@@ -23,8 +23,6 @@ from surefoot.scenario.schema import Scenario
 from surefoot.sim import NativeEngine, Simulation
 from surefoot.sim.native import STABILISATIONS, ConstrainedMover
 
-__all__ = ["LONGEST", "compare_methods", "condition_of"]
-
 Progress = Callable[[float, str], None]
 LONGEST = 2.0
 """How long each method runs [s], at most."""

@@ -11,8 +11,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.motion import Log, LogWriter
 
-__all__ = ["SCHEMA", "metrics_of", "metrics_of_nothing", "versions"]
-
 SCHEMA = "surefoot.metrics/1"
 _COLUMNS = (
     "torque.ratio",

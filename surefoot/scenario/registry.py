@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-__all__ = ["imported"]
-
 
 def imported(reference: str) -> Any:
     """Import an object.

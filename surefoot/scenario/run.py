@@ -14,8 +14,6 @@ from surefoot.scenario.stages import COMPILING, SIMULATING, Tell, told_nobody
 from surefoot.scenario.table import helping
 from surefoot.sim import Simulation, StoppedError
 
-__all__ = ["RunInterrupted", "run_scenario"]
-
 
 class RunInterrupted(KeyboardInterrupt):
     """The user stopped the run; the results so far are written.

@@ -11,8 +11,6 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-__all__ = ["alternatives", "choices_at", "expected_at", "words_of_field"]
-
 _BOUNDS = ((Gt, ">", "gt"), (Ge, "≥", "ge"), (Lt, "<", "lt"), (Le, "≤", "le"))
 _PLAIN = {float: "number", int: "whole number", str: "text", bool: "true or false"}
 _NOUN = re.compile(r"\b(number|text|table|list)\b")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["AUDITING", "COMPILING", "REPORTING", "SIMULATING", "STAGES", "Tell", "told_nobody"]
-
 COMPILING = "compiling"
 SIMULATING = "simulating"
 AUDITING = "auditing"

@@ -16,8 +16,6 @@ from surefoot.errors import SurefootError
 from surefoot.scenario.schema_words import choices_at, expected_at
 from surefoot.tables import MISSING_KEY, KeyPath, StrictModel, check_tables, parse_toml, read_toml_text
 
-__all__ = ["Table", "checked", "complaint", "helping", "read_table_file"]
-
 Schema = TypeVar("Schema", bound="Table")
 _ADD = "add it; docs/scenarios.md lists the values of each key"
 _CHANGE = "change the value; docs/scenarios.md lists the values of each key, `surefoot show stand` prints an example"

@@ -11,8 +11,6 @@ from surefoot.scenario.blame import put_in_place
 from surefoot.scenario.build import build_world
 from surefoot.scenario.catalogue import own_file, read_world_table
 
-__all__ = ["read_world"]
-
 
 def read_world(name_or_file: str | Path, robot: Robot) -> World:
     """The world of a scenario by its name, or of a TOML file: a scenario, or a `[world]` table alone.

@@ -16,8 +16,6 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Configuration
 from surefoot.robot import Robot
 
-__all__ = ["DistributionRow", "compare_distributions"]
-
 
 @dataclass(frozen=True)
 class DistributionRow:

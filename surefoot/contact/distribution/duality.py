@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.errors import one_of
 
-__all__ = ["HARD", "LimbStatics", "contact_bases", "dual_null_space", "limb_statics", "weighted_inverse"]
-
 HARD: dict[str, tuple[int, ...]] = {
     "point": (2,),
     "edge": (2, 3),

@@ -18,8 +18,6 @@ from surefoot.arrays import Array, finite_array
 from surefoot.contact.distribution.duality import contact_bases, dual_null_space
 from surefoot.errors import NotSupportedError, ShapeError
 
-__all__ = ["LoopLimb", "LoopStatics", "arm_allocation", "loop_statics"]
-
 _LOST = 1e-9  # share of a load that may be left
 
 

@@ -13,8 +13,6 @@ from surefoot.contact.cone_solver import ConeForces
 from surefoot.contact.distribution.stance import Stance
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 
-__all__ = ["METHODS", "distribute", "hand_tracking", "internal_part"]
-
 _LEAST_WEIGHT = 1e-6  # of a contact, as a share of the sum: the weight is singular where it would be unloaded
 _SOFT = 1e-10  # load that exact cones may leave, as a share
 

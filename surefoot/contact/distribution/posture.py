@@ -15,8 +15,6 @@ from surefoot.contact.distribution.stance import stance_of
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot
 
-__all__ = ["RestPosture", "rest_posture"]
-
 _STEP = 1e-5  # of difference quotients [rad]
 _LONGEST = 0.1  # way of a step [rad]
 _CLOSE = 1e-10  # how well contacts are kept [m] and [rad]

@@ -14,8 +14,6 @@ from surefoot.errors import NotSupportedError, one_of
 from surefoot.kinematics import Configuration
 from surefoot.robot import Robot
 
-__all__ = ["Stance", "stance_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Stance:

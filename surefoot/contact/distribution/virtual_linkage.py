@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array
 
-__all__ = ["grasp_description", "linkage_matrix"]
-
 
 def linkage_matrix(points: ArrayLike) -> Array:
     """V_L (3 p, p (p − 1) / 2): forces at the contacts of unit tension in the rods, in the order of the pairs.

@@ -9,8 +9,6 @@ from surefoot.arrays import Array
 from surefoot.gait.steps.planar import Pose
 from surefoot.motion import Footstep, GroundPlane, World
 
-__all__ = ["STEEPEST", "Footing"]
-
 STEEPEST = np.deg2rad(6.0)
 """Slope up to which soles stand [rad]."""
 _EDGE, _ROUGH = (

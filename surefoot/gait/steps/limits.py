@@ -13,8 +13,6 @@ from surefoot.gait.legs import feet_of, leg_bodies, stance_of
 from surefoot.gait.steps.planar import Pose, compose, pose_of, relative
 from surefoot.robot import Foot, Robot
 
-__all__ = ["StepLimits"]
-
 _SHARES = {"forward": 0.35, "backward": 0.20, "outward": 0.15, "inward": 0.10, "rise": 0.15}  # of the length of a leg
 _TURNS = {"turn_out": 0.35, "turn_in": 0.15}  # [rad]
 _GAP = 0.02  # least gap between the soles, as a share of the length of a leg

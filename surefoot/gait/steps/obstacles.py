@@ -18,8 +18,6 @@ from surefoot.geometry import Plane, convex_hull, surface_points
 from surefoot.motion import GroundBox, MovableObject, Obstacle, World
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["BodyBox", "Obstacles"]
-
 _FAR = 1e3  # half width of walls without end [m]
 _THIN = 1e-3  # footprints are at least that wide [m]
 _FLUSH = 0.005  # obstacles that stick out of the ground by less do not stop a sole [m]

@@ -6,8 +6,6 @@ from math import atan2, cos, hypot, pi, remainder, sin
 
 from surefoot.motion import Footstep
 
-__all__ = ["Pose", "compose", "pose_of", "relative", "way", "wrapped"]
-
 Pose = tuple[float, float, float]
 
 

@@ -14,8 +14,6 @@ from surefoot.motion import ContactSchedule, Footstep, Phase, Quintic, Spot, Sta
 from surefoot.robot import Robot
 from surefoot.spatial import quaternion, so3
 
-__all__ = ["StepTimes", "feet_trajectory", "schedule_of"]
-
 
 @dataclass(frozen=True)
 class StepTimes:

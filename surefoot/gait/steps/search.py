@@ -28,8 +28,6 @@ from surefoot.gait.steps.sources import GoalSteps, PathSteps, PlannedSteps, firs
 from surefoot.motion import Footstep, StepSource, World
 from surefoot.robot import Robot
 
-__all__ = ["plan_steps"]
-
 Point = tuple[float, float]
 _EDGE = 0.025  # gap from heels and toes to edges and risers, share of the leg length
 _SWEEP = (0.25, 0.5, 0.75)  # of a swing, where the foot is looked at

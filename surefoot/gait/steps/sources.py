@@ -22,8 +22,6 @@ from surefoot.gait.steps.limits import StepLimits
 from surefoot.gait.steps.planar import Pose, compose, pose_of, relative, way, wrapped
 from surefoot.motion import Footstep, StepSource, World
 
-__all__ = ["GoalSteps", "PathSteps", "PlannedSteps", "VelocitySteps", "all_steps", "first_support"]
-
 _POSITION = 0.03  # a foot nearer than this share of a leg is on its place
 _YAW = 0.05  # … and turned by less than this [rad]
 _TURN_FIRST = 0.8  # turn in place towards ways that are further off [rad]

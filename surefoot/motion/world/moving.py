@@ -12,8 +12,6 @@ from surefoot.errors import ShapeError
 from surefoot.motion.quintic import Quintic
 from surefoot.spatial import so3
 
-__all__ = ["GroundLaw", "Pivot"]
-
 
 def _zeros() -> Array:
     return np.zeros(3)

@@ -13,8 +13,6 @@ from surefoot.ocp.postures import stage_kernels
 from surefoot.ocp.receding.horizon import BARRIER, Horizon, Plan
 from surefoot.ocp.spec import ProblemSpec
 
-__all__ = ["Mpc"]
-
 
 class Mpc:
     """Whole-body control by a receding horizon.

@@ -16,18 +16,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.geometry import distance_inside
 
-__all__ = [
-    "Margin",
-    "Strategy",
-    "balance_state",
-    "critical_time",
-    "extrapolated_com",
-    "recovery_strategy",
-    "stability_margin",
-    "time_to_edge",
-    "wheel_region",
-]
-
 BalanceState = Literal["A", "B", "C", "D"]
 Strategy = Literal["ankle", "angular momentum", "step"]
 

@@ -17,18 +17,6 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.solvers import ode
 
-__all__ = [
-    "CartTable",
-    "InclinedPendulum",
-    "InvertedPendulum",
-    "LinearPendulum",
-    "Motion",
-    "PendulumModel",
-    "ReactionMassPendulum",
-    "ReactionWheelPendulum",
-    "move",
-]
-
 QUARTER_TURN = np.array([[0.0, 1.0], [-1.0, 0.0]])
 """S₂: a horizontal moment m displaces the point of action of a vertical force f by −S₂ m / f."""
 

@@ -15,18 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 
-__all__ = [
-    "Compliance",
-    "ankle_moment",
-    "clipped_regulator",
-    "compliance_poles",
-    "is_input_to_state_stable",
-    "lag_gains",
-    "manipulated_zmp",
-    "operating_region",
-    "regulator_gains",
-]
-
 
 def ankle_moment(angle: float, turning: float, stiffness: float, damping: float, limits: tuple[float, float]) -> float:
     """Moment of an ankle with spring and damper that keeps the CoP in the foot [N m] (section 5.4).

@@ -9,8 +9,6 @@ from surefoot.arrays import Array
 from surefoot.errors import ShapeError
 from surefoot.reduced.models.pendulums import QUARTER_TURN
 
-__all__ = ["cop_of_moment", "multi_mass_zmp", "sphere_moment"]
-
 
 def multi_mass_zmp(
     masses: ArrayLike, positions: ArrayLike, accelerations: ArrayLike, ground: float = 0.0, gravity: float = 9.81

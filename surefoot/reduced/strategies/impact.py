@@ -13,8 +13,6 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.reduced.strategies.ankle_hip import TwoLinkBody
 
-__all__ = ["ANTICIPATED", "SURPRISED", "ImpactRun", "accommodate_impact"]
-
 _G, _NECK, _COM = 9.81, 0.145, (300.0, 50.0)  # [m/s²], above the hip [m], gains of the CoM
 Schedule = tuple[tuple[float, float, float], ...]
 ANTICIPATED: Schedule = (

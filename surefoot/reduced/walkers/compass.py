@@ -12,8 +12,6 @@ from surefoot.arrays import Array
 from surefoot.errors import SimulationError
 from surefoot.reduced.walkers.stride import Stride, integrated
 
-__all__ = ["Compass", "PassiveCompass", "SimplestWalker", "compass_stride"]
-
 _G, _SHORTEST = 9.81, 0.05  # [m/s²], [rad]
 
 

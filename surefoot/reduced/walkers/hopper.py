@@ -15,8 +15,6 @@ from surefoot.arrays import Array
 from surefoot.errors import SimulationError
 from surefoot.reduced.walkers.stride import Stride, integrated
 
-__all__ = ["RaibertHopper"]
-
 _G = 9.81
 
 

@@ -23,8 +23,6 @@ from surefoot.errors import SimulationError
 from surefoot.reduced.walkers.compass import Compass, compass_stride
 from surefoot.reduced.walkers.stride import Stride
 
-__all__ = ["Matsuoka", "PatternWalker"]
-
 
 @dataclass(frozen=True)
 class Matsuoka:

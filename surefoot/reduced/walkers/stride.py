@@ -13,8 +13,6 @@ from scipy.integrate import solve_ivp
 from surefoot.arrays import Array
 from surefoot.errors import SimulationError
 
-__all__ = ["LimitCycle", "Stride", "Walker", "integrated", "limit_cycle", "survived_kick", "walk"]
-
 _TOLERANCE, _POINTS = 1e-10, 81
 Field = Callable[[float, Array], ArrayLike]
 

@@ -16,8 +16,6 @@ from surefoot.arrays import Array
 from surefoot.errors import SimulationError
 from surefoot.reduced.walkers.stride import Stride, integrated
 
-__all__ = ["VirtualModelWalker", "leg_jacobian", "leg_torques"]
-
 _G = 9.81
 
 

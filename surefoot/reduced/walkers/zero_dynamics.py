@@ -22,8 +22,6 @@ from surefoot.arrays import Array
 from surefoot.reduced.walkers.compass import Compass, compass_stride
 from surefoot.reduced.walkers.stride import Stride
 
-__all__ = ["ZeroDynamicsWalker"]
-
 
 @dataclass(frozen=True, eq=False)
 class ZeroDynamicsWalker:

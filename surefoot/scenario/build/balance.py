@@ -26,8 +26,6 @@ from surefoot.scenario.build.events import way_to_edge
 from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.schema import BalanceTable, MoveTable
 
-__all__ = ["build_balance"]
-
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
 _REACH, _WIPE, _STROKE = (0.15, 0.05, 0.2), (0.1, 0.0, 0.05), (0.0, 0.08, 0.0)  # the same of that height
 

@@ -13,8 +13,6 @@ from surefoot.scenario.motions import Plan
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import ControllerTable, MpcTable, Scenario
 
-__all__ = ["CONTROLLERS", "build_controller"]
-
 CONTROLLERS: Mapping[str, str] = {
     "joint_pd": "surefoot.control:JointPd",
     "limp": "surefoot.control:ForceSchedule",

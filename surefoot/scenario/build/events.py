@@ -18,8 +18,6 @@ from surefoot.scenario.build.world import build_ground
 from surefoot.scenario.schema import EventTable
 from surefoot.sim import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
 
-__all__ = ["build_event", "capture_impulse", "repeat_push", "way_to_edge", "without_margin"]
-
 _SPEED, _DURATION, _DIRECTION = 0.1, 0.1, (1.0, 1.0, 0.0)  # of pushes that say nothing
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from surefoot.errors import NotSupportedError
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["hand_of"]
-
 
 def hand_of(robot: Robot) -> str:
     """The first hand of a robot: a link or frame.

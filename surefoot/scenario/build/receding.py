@@ -16,9 +16,6 @@ from surefoot.robot import Robot
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import MpcTable
 
-__all__ = ["CentroidalMpc", "build_mpc", "mpc_problem"]
-
-
 REPEAT = {"stand": None, "trot": "first pair"}
 """From which phase each gait repeats."""
 _STIFFNESS, _DAMPING = 60.0, 12.0  # of the centre of mass against the plan [1/s²], [1/s]

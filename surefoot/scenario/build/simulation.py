@@ -35,9 +35,6 @@ from surefoot.scenario.schema import (
 from surefoot.sim import Event, SensorSettings, Settings, Simulation
 from surefoot.spatial import so3
 
-__all__ = ["build_initial", "build_simulation", "load_robot"]
-
-
 _TOUCH = 1e-4  # how far soles that stand begin below the ground [m]
 _WEAK = 0.05  # share of the torque of the strongest joint of an arm below which a joint is that of a finger
 DURATION = 5.0

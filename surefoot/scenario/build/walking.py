@@ -29,8 +29,6 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import WalkTable
 from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Gaze, Posture, Task
 
-__all__ = ["build_walker", "swing_times", "walk_duration"]
-
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
 _DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]

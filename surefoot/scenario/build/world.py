@@ -18,8 +18,6 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import GroundTable, ObjectTable, ObstacleTable, WorldTable
 
-__all__ = ["Units", "build_ground", "build_world", "missing_ground"]
-
 _LENGTHS = {"point", "size", "rise", "run", "width", "start", "heights", "cell", "origin"}
 _MOST_PIECES = 2000  # 27 000 blocks: half a second a step
 _TOLERATED_DEPTH = 0.005  # [m]

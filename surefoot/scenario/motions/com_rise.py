@@ -25,8 +25,6 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["LARGEST_DRIFT", "LARGEST_OFFSET", "LARGEST_SLIP", "Legs", "com_rise"]
-
 LARGEST_DRIFT = 1e-4
 """How far the feet may move in the plan [m] or [rad]."""
 LARGEST_SLIP = 0.005

@@ -20,8 +20,6 @@ from surefoot.scenario.motions.hand_path import HandPath, frame_poses
 from surefoot.scenario.motions.plan import Plan
 from surefoot.spatial import so3
 
-__all__ = ["LARGEST_MISS", "EightFindings", "Servo", "servo"]
-
 LARGEST_MISS = 0.01
 """How far the hand may be from its plan in the run [m]."""
 _DAMPING, _GAIN = 0.05, 10.0  # λ; [1/s]

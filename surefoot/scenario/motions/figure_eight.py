@@ -24,8 +24,6 @@ from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 from surefoot.tasks import FramePose, FramePosition
 
-__all__ = ["figure_eight"]
-
 _AXES = {"x": 0, "y": 1, "z": 2}
 _DURATION, _SIZE, _PLANE, _RATE = 6.0, (0.2, 0.1), "yz", float(np.pi)  # [s], [m], [rad/s]
 _STEP, _FINE = 0.01, 0.005  # of the path and of the trajectory [s]

@@ -14,8 +14,6 @@ from surefoot.ik.singular import PathProblem
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 
-__all__ = ["EightPath", "HandPath", "end_frame", "frame_poses"]
-
 _RANK = 1e-9  # singular values below this share of the largest belong to directions that the limb never moves in
 _POSTURES = 8
 _WIDE = 0.25  # share of a cycle in which the tilt changes, about an outer turn

@@ -23,8 +23,6 @@ from surefoot.scenario.motions.harvest_scene import HarvestSettings, harvest_sce
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["harvest"]
-
 _PREDICTIVE = "predictive {:g} s"
 
 

@@ -19,8 +19,6 @@ from surefoot.ik.predictive import Following, PredictiveWeights, Repulsion, Stra
 from surefoot.motion import MovableObject, Obstacle, World
 from surefoot.robot import BodyVolume, Robot
 
-__all__ = ["HarvestSettings", "PointToPoint", "harvest_scene"]
-
 Pair = tuple[BodyVolume, BodyVolume]
 _SLOPE = -20.0  # of the potential at contact [1/m]: the scale of the weights
 _VOLUMES_PER_OBSTACLE = 4

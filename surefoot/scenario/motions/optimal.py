@@ -20,8 +20,6 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan, Planned
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["PlannedWholeBody", "bound", "jump", "ocp_walk", "overstep", "problem_of", "squat_fast", "swingup"]
-
 _TOLERANCE, _ITERATIONS = 1e-6, 500
 _HIGHEST = 1.0  # [m] beyond which no obstacle is looked for
 _ASTRAY = 0.25  # of the height of the base, beyond which it does not follow the plan any more

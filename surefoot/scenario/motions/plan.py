@@ -19,8 +19,6 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["Plan", "Planned", "PlannedFollower", "Planner", "ServoLead", "plan_of", "plan_watcher", "watch_plans"]
-
 PlanWatcher = Callable[[float, Mapping[str, Array]], None]
 """watcher(share of the way that is planned, for each limb its footholds (k, 3) in order [m])."""
 plan_watcher: ContextVar[PlanWatcher | None] = ContextVar("plan_watcher", default=None)

@@ -27,8 +27,6 @@ from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 from surefoot.tasks import Contact, FrameOrientation, FramePosition, JointSpeeds, Posture, Support, Task
 
-__all__ = ["calm", "reach"]
-
 _DURATION, _HOLD, _CYCLE, _TOLERANCE = 2.5, 1.0, 0.01, 0.005
 _INFLUENCE, _CLEARANCE, _APPROACH = 0.08, 0.02, 0.3
 _FASTEST = 0.5  # [rad/s] or [m/s]: of the joints and the base

@@ -18,8 +18,6 @@ from surefoot.report import Plot
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings
 
-__all__ = ["LARGEST_LANDING_ERROR", "LARGEST_SLIP", "SwingJudge"]
-
 LARGEST_SLIP = 0.005
 """How far the stance foot may slide in the run [m]."""
 LARGEST_LANDING_ERROR = 0.01

@@ -21,8 +21,6 @@ from surefoot.scenario.motions.swing_judge import SwingJudge
 from surefoot.scenario.schema import MotionTable
 from surefoot.words import side_pairs
 
-__all__ = ["swing_over"]
-
 _CYCLE = 0.002  # [s]: Buschmann 2014, section 5.4.3
 _LINE = 1e-3  # corners that lie within this of one line span no area [m]
 

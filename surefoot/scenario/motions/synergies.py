@@ -19,8 +19,6 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.motions.plan import Plan
 from surefoot.scenario.schema import MotionTable
 
-__all__ = ["LARGEST_DRIFT", "LARGEST_OFFSET", "LARGEST_SLIP", "synergies"]
-
 LARGEST_DRIFT = 0.01
 """How far the plan may move what shall rest, over the height of the centre of mass, or [rad]."""
 LARGEST_SLIP = 0.005

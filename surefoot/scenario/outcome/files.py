@@ -22,19 +22,6 @@ from surefoot.scenario.findings import Findings
 from surefoot.scenario.schema import Scenario
 from surefoot.tables import toml_text
 
-__all__ = [
-    "RunRecord",
-    "make_folder",
-    "run_folder",
-    "scenario_toml",
-    "trajectory_of_log",
-    "write_audit",
-    "write_measured",
-    "write_metrics",
-    "write_page",
-    "write_scenario",
-]
-
 
 @contextmanager
 def run_folder(name: str, out: str | Path | None, runs: str | Path = "runs") -> Iterator[Path]:

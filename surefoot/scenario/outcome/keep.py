@@ -32,8 +32,6 @@ from surefoot.scenario.stages import AUDITING, REPORTING, Tell, told_nobody
 from surefoot.scenario.studies import ALWAYS, study_of
 from surefoot.sim import Simulation
 
-__all__ = ["INTERRUPTED", "PASSED", "RunResult", "audit_of_run", "keep_plan", "keep_run"]
-
 PASSED = "passed"
 INTERRUPTED = "interrupted"
 T = TypeVar("T")

@@ -20,8 +20,6 @@ from surefoot.sim import Payload, Push
 from surefoot.sim.native import with_friction, with_ground
 from surefoot.spatial import se3
 
-__all__ = ["evidence_of_run", "page_of_run"]
-
 _INSTANT = 1e-9  # rounding of times [s]
 _SETTLES = 0.01  # soles that touch the ground carry the robot after so long [s]
 

@@ -9,8 +9,6 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import KindTable, NotNegative, Pair, Positive, Time, Vector
 from surefoot.scenario.table import Table
 
-__all__ = ["BalanceTable", "MoveTable"]
-
 _TIMES = {"duration", "ramp"}
 
 

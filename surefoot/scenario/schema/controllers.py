@@ -9,8 +9,6 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import KindTable, NotNegative, Pair, Positive, Time, Vector
 from surefoot.scenario.table import Table
 
-__all__ = ["ControllerTable", "ForcePointTable", "KeyframeTable", "WaveTable"]
-
 
 class KeyframeTable(Table):
     """`[[controller.keyframes]]`: a posture at a given time.

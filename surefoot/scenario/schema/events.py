@@ -10,8 +10,6 @@ from surefoot.scenario.schema.kinds import Friction, KindTable, NotNegative, Pos
 from surefoot.scenario.schema.world import GroundTable
 from surefoot.scenario.table import complaint
 
-__all__ = ["EventTable"]
-
 
 class EventTable(KindTable):
     """`[[events]]`: something that happens.

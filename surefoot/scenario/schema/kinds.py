@@ -9,21 +9,6 @@ from pydantic import Field, Strict, model_validator
 from surefoot.scenario.schema_words import expected_at
 from surefoot.scenario.table import Table, complaint
 
-__all__ = [
-    "Cycle",
-    "Duration",
-    "Edges",
-    "Friction",
-    "Hold",
-    "KindTable",
-    "NotNegative",
-    "Pair",
-    "Positive",
-    "PositivePair",
-    "Time",
-    "Vector",
-]
-
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Friction = Annotated[float, Field(ge=0.0, le=1000.0)]

@@ -9,8 +9,6 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import Cycle, Duration, Hold, KindTable, NotNegative, Positive, PositivePair, Vector
 from surefoot.scenario.table import Table
 
-__all__ = ["MotionTable", "StepTable", "WeightsTable"]
-
 Negative = Annotated[float, Field(lt=0.0)]
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 

@@ -9,8 +9,6 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import NotNegative, Positive, Vector
 from surefoot.scenario.table import Table
 
-__all__ = ["OMPL_NAMES", "PlannerTable"]
-
 SingleModeName = Literal[
     "connect", "bidirectional", "sbl", "stride", "kpiece", "lbkpiece", "rrt_connect", "lazy_rrt", "rrt", "rrt_star",
     "bfmt", "prm", "est",

@@ -9,8 +9,6 @@ from pydantic import Field
 from surefoot.scenario.schema.kinds import NotNegative, Pair
 from surefoot.scenario.table import Table
 
-__all__ = ["MpcTable"]
-
 
 class MpcTable(Table):
     """`[mpc]`: model-predictive control, for the controller `mpc`.

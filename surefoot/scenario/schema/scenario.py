@@ -17,18 +17,6 @@ from surefoot.scenario.schema.walking import WalkTable
 from surefoot.scenario.schema.world import WorldTable
 from surefoot.scenario.table import Table, complaint
 
-__all__ = [
-    "AuditTable",
-    "ConstraintMethod",
-    "EstimatorTable",
-    "InitialTable",
-    "RobotTable",
-    "Scenario",
-    "SensorsTable",
-    "SimulationTable",
-    "TouchTable",
-]
-
 _NAME = "text of at most 100 letters, digits, dots, - and _, the first a letter or digit"
 
 

@@ -9,8 +9,6 @@ from pydantic import Field, model_validator
 from surefoot.scenario.schema.kinds import Pair, Positive, Time, Vector
 from surefoot.scenario.table import Table, complaint
 
-__all__ = ["VelocityTable", "WalkTable"]
-
 _WAYS = ("goal", "path", "commands")
 _FARTHEST = 1000.0  # [m] or leg lengths: all steps to the goal are planned
 

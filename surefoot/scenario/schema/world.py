@@ -9,8 +9,6 @@ from pydantic import Field, Strict, model_validator
 from surefoot.scenario.schema.kinds import Edges, Friction, KindTable, NotNegative, Positive, Time, Vector
 from surefoot.scenario.table import Table, complaint
 
-__all__ = ["GroundMotionTable", "GroundTable", "ObjectTable", "ObstacleTable", "WorldTable"]
-
 Blocks = Annotated[int, Field(ge=1, le=30)]
 Acceleration = Annotated[float, Field(ge=-1000.0, le=1000.0)]
 

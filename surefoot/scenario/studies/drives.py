@@ -13,8 +13,6 @@ from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import Simulation
 
-__all__ = ["gears", "servo"]
-
 _ELASTIC = ":elastic"
 
 

@@ -12,8 +12,6 @@ from surefoot.motion.world import contact_planes
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["AT_REST", "LARGEST_ERROR", "STIFFNESS_PER_MASS", "contact_depths", "drop"]
-
 STIFFNESS_PER_MASS = 300.0
 """Effective stiffness of a foot per mass of the robot with `penalty_pid` [1/s²]: k_p + k_i / (1 − λ), Wimmer 2016."""
 AT_REST = 0.02

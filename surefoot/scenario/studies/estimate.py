@@ -6,8 +6,6 @@ import numpy as np
 
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_ATTITUDE_ERROR", "LARGEST_VELOCITY_ERROR", "estimate"]
-
 LARGEST_ATTITUDE_ERROR = np.deg2rad(1.0)
 """[rad]."""
 LARGEST_VELOCITY_ERROR = 0.05

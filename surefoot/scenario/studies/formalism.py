@@ -12,8 +12,6 @@ from surefoot.control.layered import LayeredWalk
 from surefoot.redundant import Simulated, inputs_of, model_of, simulate, state_of
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_DIFFERENCE", "formalism", "pace", "swing_up"]
-
 LARGEST_DIFFERENCE = 1e-4
 """Between the joints of both runs [rad] or [m]."""
 LARGEST_OPENING = 1e-8

@@ -7,8 +7,6 @@ import pinocchio as pin
 
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["free_floating"]
-
 _TURN = 1e-4  # of a base on which there should be no reaction [rad]
 _SHIFT = 1e-4  # of a frame that should rest in space, beside its turn [m]
 _MOMENTUM = 1e-6  # what a robot may gain by itself, per mass: [m/s] and [m²/s]

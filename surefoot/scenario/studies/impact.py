@@ -9,8 +9,6 @@ from surefoot.dynamics import contact, kinetic_energy
 from surefoot.dynamics.impacts import impact as impact_of_laws
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_ERROR", "impact"]
-
 LARGEST_ERROR = 0.05
 """By which share the jump and the energy lost may be off."""
 

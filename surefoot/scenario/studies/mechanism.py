@@ -7,8 +7,6 @@ import numpy as np
 from surefoot.dynamics import own_constraints
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_GAP", "LARGEST_LEAK", "mechanism"]
-
 LARGEST_GAP = 1e-6
 """Of a closed chain that is projected [m] or [rad]."""
 LARGEST_LEAK = 1e-3

@@ -5,8 +5,6 @@ from __future__ import annotations
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.motions import plan_of
 
-__all__ = ["motion"]
-
 
 def motion(run: StudiedRun) -> Findings:
     """Metrics of the plan and of the run; trouble of either.

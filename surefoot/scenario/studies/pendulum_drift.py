@@ -14,8 +14,6 @@ from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.sim.native import ConstrainedMover, NativeEngine
 
-__all__ = ["ALPHAS", "EXPECTED", "TOLERANCE", "pendulum_drift", "swing"]
-
 ALPHAS = (0.0, 1.0, 10.0, 100.0)
 """Gains α = β [1/s]."""
 TOLERANCE = 1e-6

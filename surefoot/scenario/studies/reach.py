@@ -10,8 +10,6 @@ from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["LARGEST_MISS", "reach", "zero_moment_points"]
-
 LARGEST_MISS = 0.1
 """How far the frame may end from where it should be, as share of its way."""
 

@@ -9,8 +9,6 @@ from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import MpcTable
 from surefoot.scenario.studies.stand import LARGEST_TILT, LEAST_HEIGHT
 
-__all__ = ["mpc"]
-
 _SLOWEST = 0.5  # share of the speed asked for that must be reached
 _AWAY = 0.5  # how far a robot that is to stay may be moved at the end, share of its height
 

@@ -12,8 +12,6 @@ from surefoot.contact import friction_band
 from surefoot.motion import GroundPlane
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["CREEP", "slide"]
-
 CREEP = 0.002
 """Way [m] up to which a contact has not slid."""
 _SETTLED = 0.3  # the first touch-down is not judged [s]

@@ -16,8 +16,6 @@ from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.studies.walking import fall_cause
 from surefoot.sim import Push
 
-__all__ = ["LARGEST_DEVIATION", "LARGEST_SLIP", "LARGEST_TILT", "LEAST_HEIGHT", "balance", "stand"]
-
 LARGEST_DEVIATION = 0.35
 """How far a joint may be from its first position at the end [rad] or [m]."""
 LARGEST_SLIP = 0.1

@@ -10,8 +10,6 @@ import numpy as np
 from surefoot.motion import Log
 from surefoot.scenario.findings import Findings, StudiedRun
 
-__all__ = ["contact_phases", "touch"]
-
 _LOADED = 0.01  # share of the largest normal force of that contact
 _SLIDES = 0.005  # [m/s]
 _SHORTEST = 0.01  # phases shorter than this belong to the one before [s]

@@ -22,8 +22,6 @@ from surefoot.scenario.catalogue import resolved_scenario
 from surefoot.scenario.schema import Scenario
 from surefoot.sim import StoppedError
 
-__all__ = ["CONTROLLERS", "SHARES", "ControllerRow", "compare_controllers", "controllers_page"]
-
 CONTROLLERS: tuple[str, ...] = (*CLASSIC, "joint_pd", "balance")
 """Those that are compared: the classic ones, joint springs, and the whole-body controller of the package."""
 SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)

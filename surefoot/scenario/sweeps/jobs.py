@@ -16,8 +16,6 @@ from typing import Any
 from surefoot.errors import NotSupportedError, SurefootError
 from surefoot.processes import isolated_spawn
 
-__all__ = ["DIED", "FAILED", "FELL", "OTHER_ROBOT", "PASSED", "REFUSED", "Job", "Outcome", "run_job", "run_jobs"]
-
 PASSED, FELL, FAILED, REFUSED, DIED = "passed", "fell", "failed", "refused", "died"
 OTHER_ROBOT = "for other robots"
 _LARGE = ("log.parquet", "timing.parquet", "trajectory.npz", "report.html")

@@ -19,8 +19,6 @@ from surefoot.scenario.sweeps.jobs import DIED, FELL, OTHER_ROBOT, PASSED, REFUS
 from surefoot.scenario.sweeps.perturbed import perturbed_overrides, wilson
 from surefoot.words import counted
 
-__all__ = ["MatrixRow", "matrix_jobs", "matrix_page", "matrix_table", "run_matrix"]
-
 _FILE = "matrix.json"
 _QUICK = "audit.kind=none"
 _ENOUGH = 10  # runs from which on a rate is given

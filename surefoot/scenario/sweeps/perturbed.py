@@ -12,8 +12,6 @@ import numpy as np
 
 from surefoot.scenario.catalogue import read_scenario
 
-__all__ = ["Perturbation", "Rate", "perturbed_overrides", "wilson"]
-
 
 @dataclass(frozen=True)
 class Perturbation:

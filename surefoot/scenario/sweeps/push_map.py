@@ -24,8 +24,6 @@ from surefoot.scenario.build import build_simulation, capture_impulse
 from surefoot.scenario.schema import EventTable, Scenario
 from surefoot.sim import StoppedError
 
-__all__ = ["DIRECTIONS", "METHODS", "PushMap", "PushRow", "largest_survived", "push_map_page", "run_push_map"]
-
 DIRECTIONS = tuple(range(0, 360, 45))
 """Of the pushes, from forward to the left [deg]."""
 METHODS = {"joint_pd": "joint springs", "balance": "whole-body control", "steps": "whole-body control with steps"}

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from surefoot.scenario.sweeps.jobs import FAILED, PASSED, Job, Outcome, run_jobs
 
-__all__ = ["FastestWalk", "Trial", "fastest_walk", "uncleanness"]
-
 _SCENARIO = "walk-fast"
 _FIRST = (0.35, 1.0)  # step in leg lengths, and pace, that the search begins with
 _SLOWER, _TRIES = 0.75, 4  # where even these fail

@@ -12,8 +12,6 @@ from surefoot.motion import GroundBox, World
 from surefoot.planning import StancePlan
 from surefoot.report.figures import Area, Line, figure_svg
 
-__all__ = ["footfall_pictures", "footfall_ways"]
-
 _GREY, _INK, _STONE = "#9aa0a6", "#d6492a", "#b8a888"
 _EDGES = 120  # of one line of the drawing
 _MOST = 1_500  # edges that are drawn

@@ -37,8 +37,6 @@ from surefoot.scenario.motions.footfalls.stepping import Steps
 from surefoot.scenario.motions.plan import Plan, plan_watcher
 from surefoot.scenario.schema import OMPL_NAMES, PlannerTable
 
-__all__ = ["footfalls"]
-
 _OFF = 0.2  # of the reach of a leg: feet that are farther from their places in the plan are a reason for another
 _ON_GOAL = 0.5  # of the reach of a leg: feet that end farther from their goals are not there
 

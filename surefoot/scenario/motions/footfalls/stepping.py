@@ -11,8 +11,6 @@ from surefoot.arrays import Array
 from surefoot.motion import State, Trajectory
 from surefoot.planning import LimbChart, TimedPlan
 
-__all__ = ["Stepping", "Steps"]
-
 _CALM = 0.1  # [m/s], [rad/s]: speed of the base below which another plan may begin
 _HOLD = 0.5  # [s] that the robot stands still before another plan
 _PERIOD = 0.01  # [s] between two corrections

@@ -11,8 +11,6 @@ from surefoot.motion import Log
 from surefoot.report import spans
 from surefoot.robot import Robot, anatomy
 
-__all__ = ["balance_lost", "fall_cause"]
-
 _OFF = 0.06  # a DCM that is that far off its reference for good is lost, share of the height of the centre of mass
 _TILTED = np.deg2rad(20.0)  # a base that is tilted more for good has lost its balance
 _STEADY = 0.25  # a robot that is fine for less has not recovered [s]

@@ -15,8 +15,6 @@ from surefoot.motion import Log
 from surefoot.report import DataTable, Outline, Plot
 from surefoot.robot import Foot, Robot, anatomy
 
-__all__ = ["SWING", "Step", "WalkRecord"]
-
 _LEAST_LOAD = 0.02  # of the weight: a contact with less does not carry
 SWING = 2.0
 """Phase of the controller with a foot in the air."""
