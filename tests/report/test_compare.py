@@ -11,8 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot.errors import FileFormatError, ScenarioError, ShapeError, UnknownNameError
-from surefoot.report.compare.page import compare_evidence, compare_page, comparison_html, number_text
-from surefoot.report.compare.plots import common_clock, compare_plots, held, joint_quantities, log_quantities, on_clock
+from surefoot.report.compare.page import (
+    common_clock,
+    compare_evidence,
+    compare_page,
+    compare_plots,
+    comparison_html,
+    held,
+    joint_quantities,
+    log_quantities,
+    number_text,
+    on_clock,
+)
 from surefoot.report.compare.tables import Comparison, compare_runs, difference_rows, flattened, run_names
 from surefoot.report.evidence import Ghost
 from surefoot.report.run_folder import is_run_folder, read_run, robot_of_run

@@ -11,7 +11,7 @@ from surefoot.control.layered import CartPoleSwingUp
 from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import State, Trajectory, World
 from surefoot.robot.loading import load
-from surefoot.scenario.build.controller import build_controller
+from surefoot.scenario.build.simulation import build_controller
 from surefoot.scenario.motions import Plan, PlannedFollower
 from surefoot.scenario.schema import ControllerTable, Scenario
 

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from surefoot.scenario import Scenario
-from surefoot.scenario.build.controller import CONTROLLERS
+from surefoot.scenario.build.simulation import CONTROLLERS
 from surefoot.scenario.motions import MOTIONS
 from surefoot.scenario.registry import imported
 from surefoot.scenario.schema import ControllerTable, MotionTable

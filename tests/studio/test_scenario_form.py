@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.catalogue import overridden
-from surefoot.studio.panels.form import DEFAULT, FormField, form_fields, inline_toml, override_text
+from surefoot.studio.panels.scenario import DEFAULT, FormField, form_fields, inline_toml, override_text
 
 
 @pytest.mark.parametrize("name", names())

@@ -16,13 +16,16 @@ from __future__ import annotations
 import ast
 import ctypes
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
+
+from llvmlite import ir
 
 from surefoot.codegen import cache
 from surefoot.codegen.artifact import cached_code
 from surefoot.codegen.llvm import load_object
+from surefoot.errors import NotSupportedError
 
 Floats = Any
 Ints = Any
@@ -52,7 +55,6 @@ class NativeCode:
         symbols = {name: f"n{digest[:24]}.{name}" for name in self._entries}
 
         def text() -> str:
-            from surefoot.codegen.loops.translator import translate
 
             return translate([(part.tree, part.words) for part in parts], symbols)
 
@@ -88,3 +90,255 @@ def _word(annotation: ast.expr | None) -> str:
     if annotation is None:
         return ""
     return str(annotation.value) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+
+
+_INT, _FLOAT, _BIT, _VOID = ir.IntType(64), ir.DoubleType(), ir.IntType(1), ir.VoidType()
+_TYPES = {"Floats": _FLOAT.as_pointer(), "Ints": _INT.as_pointer(), "int": _INT, "float": _FLOAT, "None": _VOID}
+_FAST = ("reassoc", "contract", "nsz")
+_COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
+_MANY_CALLS = 8
+_ARITHMETIC = {ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul")}
+
+
+def translate(functions: Sequence[tuple[ast.FunctionDef, Sequence[str]]], symbols: Mapping[str, str]) -> str:
+    """Assembly of functions.
+
+    Args:
+        functions: Syntax tree of each, and the kinds of its result and arguments; they may call those before them.
+        symbols: Names in the assembly of those that are called from outside.
+    """
+    module = ir.Module(name="native")
+    known: dict[str, ir.Function] = {}
+    for tree, words in functions:
+        known[tree.name] = _Translation(module, tree, words, symbols.get(tree.name, tree.name), known).target
+        if tree.name not in symbols:
+            known[tree.name].linkage = "internal"
+    return str(module)
+
+
+class _Translation:
+    """One function in LLVM."""
+
+    def __init__(
+        self, module: ir.Module, tree: ast.FunctionDef, words: Sequence[str], symbol: str, known: dict[str, ir.Function]
+    ) -> None:
+        self.known = known
+        back, *words = words
+        kind = ir.FunctionType(_TYPES[back], [_TYPES[word] for word in words])
+        self.target = ir.Function(module, kind, name=symbol)
+        if _is_large(tree):
+            self.target.attributes.add("noinline")
+        self.entry = self.target.append_basic_block("entry")
+        self.build = ir.IRBuilder(self.target.append_basic_block("body"))
+        self.names: dict[str, Any] = {}
+        self.ends: list[Any] = []
+        for argument, given, word in zip(tree.args.args, self.target.args, words, strict=True):
+            if word in ("Floats", "Ints"):
+                given.add_attribute("noalias")
+                self.names[argument.arg] = given
+            else:
+                self.build.store(given, self._place(argument.arg, given.type))
+        self._statements(tree.body)
+        if not self.build.block.is_terminated:
+            self.build.ret_void() if back == "None" else self.build.unreachable()
+        ir.IRBuilder(self.entry).branch(self.target.blocks[1])
+
+    # -- statements -----------------------------------------------------------------------------------------------
+
+    def _statements(self, body: Sequence[ast.stmt]) -> None:
+        for statement in body:
+            getattr(self, f"_do_{type(statement).__name__.lower()}", self._refuse)(statement)
+
+    def _refuse(self, node: ast.AST) -> Any:
+        raise NotSupportedError(f"line {getattr(node, 'lineno', '?')}: `{ast.unparse(node)}` cannot be translated")
+
+    def _do_expr(self, node: ast.Expr) -> None:
+        if not isinstance(node.value, ast.Constant):
+            self._value(node.value)
+
+    def _do_assign(self, node: ast.Assign) -> None:
+        (target,) = node.targets
+        self._store(target, self._value(node.value))
+
+    def _do_augassign(self, node: ast.AugAssign) -> None:
+        read = ast.copy_location(ast.BinOp(_loaded(node.target), node.op, node.value), node)
+        self._store(node.target, self._value(read))
+
+    def _do_if(self, node: ast.If) -> None:
+        with self.build.if_else(self._bit(node.test)) as (yes, no):
+            with yes:
+                self._statements(node.body)
+            with no:
+                self._statements(node.orelse)
+
+    def _do_while(self, node: ast.While) -> None:
+        if node.orelse:
+            self._refuse(node)
+        self._loop(lambda: self._bit(node.test), node.body, lambda: None)
+
+    def _do_for(self, node: ast.For) -> None:
+        if node.orelse:
+            self._refuse(node)
+        bounds = [self._value(argument) for argument in node.iter.args]  # type: ignore[attr-defined]
+        start, stop = (ir.Constant(_INT, 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = int(ast.literal_eval(node.iter.args[2])) if len(bounds) == 3 else 1  # type: ignore[attr-defined]
+        place = self._place(node.target.id, _INT)  # type: ignore[attr-defined]
+        self.build.store(start, place)
+        sign = "<" if step > 0 else ">"
+        self._loop(
+            lambda: self.build.icmp_signed(sign, self.build.load(place), stop),
+            node.body,
+            lambda: self.build.store(self.build.add(self.build.load(place), ir.Constant(_INT, step)), place),
+        )
+
+    def _loop(self, test: Callable[[], Any], body: Sequence[ast.stmt], after: Callable[[], Any]) -> None:
+        blocks = [self.target.append_basic_block(name) for name in ("test", "loop", "end")]
+        self.build.branch(blocks[0])
+        self.build.position_at_end(blocks[0])
+        self.build.cbranch(test(), *blocks[1:])
+        self.build.position_at_end(blocks[1])
+        self.ends.append(blocks[2])
+        self._statements(body)
+        self.ends.pop()
+        if not self.build.block.is_terminated:
+            after()
+            self.build.branch(blocks[0])
+        self.build.position_at_end(blocks[2])
+
+    def _do_break(self, node: ast.Break) -> None:
+        self.build.branch(self.ends[-1])
+
+    def _do_return(self, node: ast.Return) -> None:
+        if node.value is None:
+            self.build.ret_void()
+            return
+        value = self._value(node.value)
+        self.build.ret(self._as(value, self.target.function_type.return_type))
+
+    # -- places ---------------------------------------------------------------------------------------------------
+
+    def _place(self, name: str, kind: Any) -> Any:
+        if name not in self.names:
+            self.names[name] = ir.IRBuilder(self.entry).alloca(kind, name=name)
+        return self.names[name]
+
+    def _store(self, target: ast.expr, value: Any) -> None:
+        place = self._place(target.id, value.type) if isinstance(target, ast.Name) else self._element(target)
+        self.build.store(self._as(value, place.type.pointee), place)
+
+    def _element(self, node: Any) -> Any:
+        return self.build.gep(self.names[node.value.id], [self._value(node.slice)])
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    def _value(self, node: ast.expr) -> Any:
+        return getattr(self, f"_of_{type(node).__name__.lower()}", self._refuse)(node)
+
+    def _bit(self, node: ast.expr) -> Any:
+        value = self._value(node)
+        return value if value.type == _BIT else self.build.icmp_signed("!=", value, ir.Constant(_INT, 0))
+
+    def _as(self, value: Any, kind: Any) -> Any:
+        if value.type == kind:
+            return value
+        if kind == _FLOAT and value.type == _INT:
+            return self.build.sitofp(value, _FLOAT)
+        if kind == _INT and value.type == _BIT:
+            return self.build.zext(value, _INT)
+        raise NotSupportedError(f"a value of type {value.type} cannot become {kind}")
+
+    def _alike(self, *values: Any) -> list[Any]:
+        kind = _FLOAT if any(value.type == _FLOAT for value in values) else _INT
+        return [self._as(value, kind) for value in values]
+
+    def _of_constant(self, node: ast.Constant) -> Any:
+        if isinstance(node.value, bool):
+            return ir.Constant(_BIT, int(node.value))
+        return ir.Constant(_INT if isinstance(node.value, int) else _FLOAT, node.value)
+
+    def _of_name(self, node: ast.Name) -> Any:
+        place = self.names[node.id]
+        return place if place in self.target.args else self.build.load(place)
+
+    def _of_subscript(self, node: ast.Subscript) -> Any:
+        return self.build.load(self._element(node))
+
+    def _of_unaryop(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return self.build.not_(self._bit(node.operand))
+        value = self._value(node.operand)
+        return self.build.fneg(value, flags=_FAST) if value.type == _FLOAT else self.build.neg(value)
+
+    def _of_binop(self, node: ast.BinOp) -> Any:
+        left, right = self._value(node.left), self._value(node.right)
+        if isinstance(node.op, ast.FloorDiv):
+            return self._floor(left, right)
+        if isinstance(node.op, ast.Div):
+            return self.build.fdiv(self._as(left, _FLOAT), self._as(right, _FLOAT), flags=_FAST)
+        if type(node.op) not in _ARITHMETIC:
+            return self._refuse(node)
+        left, right = self._alike(left, right)
+        whole, real = _ARITHMETIC[type(node.op)]
+        if left.type == _FLOAT:
+            return getattr(self.build, real)(left, right, flags=_FAST)
+        return getattr(self.build, whole)(left, right, flags=("nsw",))
+
+    def _floor(self, left: Any, right: Any) -> Any:
+        """Division towards −∞, as Python does it; that of the machine is towards 0."""
+        zero, one = ir.Constant(_INT, 0), ir.Constant(_INT, 1)
+        rest = self.build.srem(left, right)
+        signs = self.build.icmp_signed("<", self.build.xor(rest, right), zero)
+        below = self.build.and_(self.build.icmp_signed("!=", rest, zero), signs)
+        towards_zero = self.build.sdiv(left, right)
+        return self.build.select(below, self.build.sub(towards_zero, one), towards_zero)
+
+    def _of_compare(self, node: ast.Compare) -> Any:
+        if len(node.ops) > 1 or type(node.ops[0]) not in _COMPARE:
+            return self._refuse(node)
+        left, right = self._alike(self._value(node.left), self._value(node.comparators[0]))
+        return self._compared(_COMPARE[type(node.ops[0])], left, right)
+
+    def _compared(self, sign: str, left: Any, right: Any) -> Any:
+        compare = self.build.fcmp_ordered if left.type == _FLOAT else self.build.icmp_signed
+        return compare(sign, left, right)
+
+    def _of_boolop(self, node: ast.BoolOp) -> Any:
+        """Short-circuit: what follows is evaluated only if it matters."""
+        place = ir.IRBuilder(self.entry).alloca(_BIT)
+        self.build.store(self._bit(node.values[0]), place)
+        for item in node.values[1:]:
+            so_far = self.build.load(place)
+            with self.build.if_then(so_far if isinstance(node.op, ast.And) else self.build.not_(so_far)):
+                self.build.store(self._bit(item), place)
+        return self.build.load(place)
+
+    def _of_ifexp(self, node: ast.IfExp) -> Any:
+        test = self._bit(node.test)
+        return self.build.select(test, *self._alike(self._value(node.body), self._value(node.orelse)))
+
+    def _of_call(self, node: ast.Call) -> Any:
+        if node.keywords:
+            return self._refuse(node)
+        name, values = node.func.id, [self._value(argument) for argument in node.args]  # type: ignore[attr-defined]
+        if name in ("sqrt", "abs"):
+            intrinsic = self.target.module.declare_intrinsic(f"llvm.{'fabs' if name == 'abs' else name}", [_FLOAT])
+            return self.build.call(intrinsic, [self._as(values[0], _FLOAT)])
+        if name in ("min", "max"):
+            left, right = self._alike(*values)
+            return self.build.select(self._compared("<" if name == "min" else ">", left, right), left, right)
+        if name not in self.known:
+            return self._refuse(node)
+        target = self.known[name]
+        return self.build.call(target, [self._as(v, a.type) for v, a in zip(values, target.args, strict=True)])
+
+
+def _is_large(tree: ast.AST) -> bool:
+    """Whether a function has loops in loops or many calls: copies of it at every call would take long to compile."""
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    nested = any(isinstance(node, ast.For | ast.While) for loop in loops for node in ast.walk(loop) if node is not loop)
+    return nested or sum(isinstance(node, ast.Call) for node in ast.walk(tree)) > _MANY_CALLS
+
+
+def _loaded(target: Any) -> ast.expr:
+    """The same place, to read from."""
+    return ast.Name(target.id) if isinstance(target, ast.Name) else ast.Subscript(target.value, target.slice)

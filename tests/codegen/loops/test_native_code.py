@@ -106,7 +106,7 @@ import numpy as np
 from surefoot.solvers.hierarchy import HierarchySolver, Level
 
 if sys.argv[1] == "second":
-    sys.modules["surefoot.codegen.loops.translator"] = None  # importing it fails
+    sys.modules["surefoot.codegen.loops.machine_code"] = None  # importing it fails
 A = np.random.default_rng(0).normal(size=(4, 6))
 print(HierarchySolver().solve([Level(A, 1.0, 2.0), Level(np.eye(6), 0.5, 0.5)], -0.3, 0.3).x.tobytes().hex())
 """

@@ -8,7 +8,7 @@ from surefoot.codegen.artifact import make
 from surefoot.codegen.build import Build
 from surefoot.codegen.llvm.native import vector_width
 from surefoot.codegen.repeated import Repeated
-from surefoot.codegen.repeated.runner import RepeatRunner, Schedule
+from surefoot.codegen.repeated.repeated import RepeatRunner, Schedule
 from surefoot.compiler import compile_robot
 from surefoot.dynamics import aba
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError

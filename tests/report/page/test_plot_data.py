@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.report.evidence import Evidence, Plot
-from surefoot.report.page.plot_data import MOST_POINTS, plots_data, thinned, thinned_times
+from surefoot.report.page.report_page import MOST_POINTS, plots_data, thinned, thinned_times
 from surefoot.robot import zoo
 
 

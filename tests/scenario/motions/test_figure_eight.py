@@ -15,7 +15,7 @@ from surefoot.ik.textbook import truncated_inverse
 from surefoot.motion import Column, Log
 from surefoot.robot.loading import load
 from surefoot.scenario.motions import planner_of
-from surefoot.scenario.motions.eight_findings import servo
+from surefoot.scenario.motions.figure_eight import servo
 from surefoot.scenario.motions.hand_path import EightPath, HandPath, end_frame, frame_poses
 from surefoot.scenario.schema import MotionTable
 from surefoot.spatial import so3

@@ -11,8 +11,7 @@ from surefoot.geometry import Box, Sphere
 from surefoot.motion import MovableObject, Obstacle, World
 from surefoot.robot import placement
 from surefoot.robot.loading import load
-from surefoot.scenario.motions.harvest import harvest
-from surefoot.scenario.motions.harvest_scene import HarvestSettings, PointToPoint, harvest_scene
+from surefoot.scenario.motions.harvest import HarvestSettings, PointToPoint, harvest, harvest_scene
 from surefoot.scenario.schema import MotionTable
 from tests.scenario.studies.runs import studied
 

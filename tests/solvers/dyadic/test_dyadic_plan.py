@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from surefoot.errors import ShapeError, UnknownNameError
 from surefoot.solvers.dyadic.order import ORDERS
-from surefoot.solvers.dyadic.plan import DyadicPlan
-from surefoot.solvers.dyadic.run import run_plan
+from surefoot.solvers.dyadic.plan import DyadicPlan, run_plan
 from surefoot.solvers.dyadic.solve import Index, dyadic_solve
 from tests.solvers.dyadic.test_dyadic import least_squares, random_index
 from tests.solvers.dyadic.test_dyadic_order import patterns
