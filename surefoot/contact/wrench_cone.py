@@ -193,11 +193,7 @@ def wrench_spans(
 
 
 def outer_corners(surface: ContactSurface) -> Array:
-    """(k, 3): corners that push: those of the hull if all lie in a plane of constant z, counter-clockwise.
-
-    Args:
-        surface: The surface.
-    """
+    """(k, 3): corners that push: those of the hull if all lie in a plane of constant z, counter-clockwise."""
     corners = np.asarray(surface.corners)
     if np.ptp(corners[:, 2]) > 1e-9:
         return corners

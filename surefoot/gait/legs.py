@@ -13,9 +13,6 @@ from surefoot.words import side_pairs
 def feet_of(robot: Robot) -> tuple[Foot, Foot]:
     """The left and the right foot of a biped.
 
-    Args:
-        robot: The robot.
-
     Raises:
         NotSupportedError: It does not have one foot on each side.
     """

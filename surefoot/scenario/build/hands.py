@@ -7,11 +7,7 @@ from surefoot.robot import Robot, anatomy
 
 
 def hand_of(robot: Robot) -> str:
-    """The first hand of a robot: a link or frame.
-
-    Args:
-        robot: The robot.
-    """
+    """The first hand of a robot: a link or frame."""
     hands = anatomy(robot).hands
     if not hands:
         raise NotSupportedError(

@@ -46,11 +46,7 @@ DURATION = 5.0
 
 
 def build_simulation(scenario: Scenario) -> Simulation:
-    """The simulation that a scenario describes, not yet run.
-
-    Args:
-        scenario: The scenario.
-    """
+    """The simulation that a scenario describes, not yet run."""
     with blaming("robot"):
         robot, bent = _on_bent_legs(scenario, load_robot(scenario.robot))
         if robot.tree.n == 0:

@@ -168,12 +168,7 @@ class _Climb:
         )
 
     def judge(self, robot: Robot, log: Log) -> Findings:
-        """What the run showed.
-
-        Args:
-            robot: The robot.
-            log: The log.
-        """
+        """What the run showed."""
         com = _centres(robot, log["q"])
         planned = np.column_stack([np.interp(log.time, self.motion.t, line) for line in self.motion.com.T])
         offset = float(np.linalg.norm(com - planned, axis=1).max())

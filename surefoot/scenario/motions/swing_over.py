@@ -245,12 +245,7 @@ class SwingJudge:
     # -- the run --------------------------------------------------------------------------------------------------
 
     def judge(self, robot: Robot, log: Log) -> Findings:
-        """What the run showed.
-
-        Args:
-            robot: The robot.
-            log: The log.
-        """
+        """What the run showed."""
         q, step = np.array(log["q"]), self.step
         swinging = self._swinging(log.time)
         foot = self.kernels.frames(q, [step.swing])[:, 0, :3, 3]

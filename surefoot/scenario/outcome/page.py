@@ -25,11 +25,7 @@ _SETTLES = 0.01  # soles that touch the ground carry the robot after so long [s]
 
 
 def page_of_run(run: RunRecord) -> str:
-    """The page of a run as HTML.
-
-    Args:
-        run: The run.
-    """
+    """The page of a run as HTML."""
     return report_page(evidence_of_run(run))
 
 

@@ -25,9 +25,6 @@ def drop(run: StudiedRun) -> Findings:
     """Depth of each loaded foot at the end, and what the contact model predicts.
 
     The feet together carry the weight: Σ 300 m d = m g, so that n feet sink in by g / (300 n) on average [sim.rest].
-
-    Args:
-        run: The run.
     """
     robot, log, world = run.simulation.robot, run.log, run.simulation.world
     if world is None or not world.gravity.any():

@@ -13,11 +13,7 @@ LARGEST_VELOCITY_ERROR = 0.05
 
 
 def estimate(run: StudiedRun) -> Findings:
-    """Largest and mean errors of attitude, velocity and position of the base; and whether the robot stayed up.
-
-    Args:
-        run: The run.
-    """
+    """Largest and mean errors of attitude, velocity and position of the base; and whether the robot stayed up."""
     log = run.log
     if "estimate.attitude_error" not in log:
         return Findings({}, "nothing was estimated: the robot has no floating base, or the scenario no estimator")

@@ -18,9 +18,6 @@ def free_floating(run: StudiedRun) -> Findings:
     Nenchev & Konno 2019, §4.6–4.7: without outer forces, joint motion in the reaction null space leaves the base
     at rest, cycles of the limbs turn it although the momentum stays zero, and motion in the
     null space of the generalised Jacobian turns it about a frame that rests in space.
-
-    Args:
-        run: The run.
     """
     robot, log = run.simulation.robot, run.log
     data = robot.model.createData()

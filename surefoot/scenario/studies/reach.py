@@ -48,12 +48,7 @@ def reach(run: StudiedRun) -> Findings:
 
 
 def zero_moment_points(robot: Robot, log: Log) -> Array:
-    """(n, 2) of the ZMP on z = 0 in world [m]; NaN while nothing touches.   Nenchev & Konno 2019, (8.5)–(8.8).
-
-    Args:
-        robot: The robot.
-        log: The log.
-    """
+    """(n, 2) of the ZMP on z = 0 in world [m]; NaN while nothing touches.   Nenchev & Konno 2019, (8.5)–(8.8)."""
     names = [f"contact.{name}.wrench" for name in robot.contacts]
     wrenches = np.stack([log[name] for name in names], axis=1) if names else np.zeros((len(log), 0, 6))
     return zero_moment_point(sum_wrenches(wrenches, contact_placements(robot, log["q"])))[:, :2]

@@ -37,11 +37,7 @@ _FALLING = 1.5  # a fall takes at most so long [s]
 
 
 def stand(run: StudiedRun) -> Findings:
-    """Height and tilt of the base after pushes, ground contact, slip and posture at the end.
-
-    Args:
-        run: The run.
-    """
+    """Height and tilt of the base after pushes, ground contact, slip and posture at the end."""
     robot, log = run.simulation.robot, run.log
     height = _least_height(log, run.simulation.events)
     tilt = float(log["base.tilt"].max())

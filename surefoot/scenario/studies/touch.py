@@ -16,11 +16,7 @@ _SHORTEST = 0.01  # phases shorter than this belong to the one before [s]
 
 
 def touch(run: StudiedRun) -> Findings:
-    """Phases of every contact; the run is right if one touches, sticks, slides and leaves.
-
-    Args:
-        run: The run.
-    """
+    """Phases of every contact; the run is right if one touches, sticks, slides and leaves."""
     phases = {name: contact_phases(run.log, name) for name in run.simulation.robot.contacts}
     complete = [name for name, found in phases.items() if _is_complete([phase["mode"] for phase in found])]
     metrics = {"contact_phases": phases, "complete_contacts": complete}

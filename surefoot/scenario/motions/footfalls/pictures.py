@@ -33,11 +33,7 @@ def footfall_pictures(plan: StancePlan) -> Html:
 
 
 def footfall_ways(plan: StancePlan) -> dict[str, Array]:
-    """For each limb that stands somewhere (k, 3) its footholds in order [m].
-
-    Args:
-        plan: The plan.
-    """
+    """For each limb that stands somewhere (k, 3) its footholds in order [m]."""
     ways: dict[int, list[int]] = {leg: [place] for leg, place in enumerate(plan.start)}
     for move in plan.moves:
         ways[move.leg].append(move.after[move.leg])
