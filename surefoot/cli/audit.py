@@ -31,27 +31,7 @@ _COLOURS = {"passed": "green", "failed": "bold red", "remark": "yellow", "skippe
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Arguments of `surefoot audit`.
-
-    Args:
-        motion: File or run folder.
-        robot: Name or file of the robot; None for that of the run.
-        world: File with a `[world]` table, or a scenario; None for that of the run, or level ground.
-        layout: Layout of the file; None to find out.
-        joints: Joint order of the file, separated by commas, or None.
-        rate: Samples per second, for files without times.
-        quaternion: Order of quaternions, "xyzw" or "wxyz", where the layout does not say it; None to find out.
-        joint_order: Order of unnamed joints by name, or file that lists them; None to find out.
-        missing: "home" to hold joints that the file lacks at home, or None.
-        name: Which motion of a file with several, or None.
-        ground: Height of the ground under the motion, or "fit", or None.
-        base: Base of the robot.
-        tolerances: `name=value` texts.
-        replay: Whether to replay it in MuJoCo.
-        html: File to write the page to, or None.
-        as_json: Print JSON.
-        reduction: `lock` and `only`, as in `surefoot.load`.
-    """
+    """Arguments of `surefoot audit`."""
 
     motion: Path
     robot: str | None

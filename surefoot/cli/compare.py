@@ -26,13 +26,7 @@ _OF_WAYS = ("largest gap", "grows as t^", "largest rate", "energy error", "step"
 
 
 def compare_command(folders: Sequence[Path], html: Path | None, as_json: bool) -> int:
-    """Print the differences between runs, and write the page that compares them.
-
-    Args:
-        folders: Of two or more runs; differences are to the first one.
-        html: File to write the page to, or None.
-        as_json: Print JSON.
-    """
+    """Print the differences between runs, and write the page that compares them."""
     if len(folders) < 2:
         raise ShapeError("a comparison needs at least two runs", next_step="pass two run folders")
     require_page_name(html)
@@ -101,15 +95,7 @@ def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
 def compare_methods_command(
     scenario: str, out: Path | None, html: Path | None, as_json: bool, overrides: Sequence[str] = ()
 ) -> int:
-    """Print drift, energy error, conditioning, agreement and time of every method; files are written at the end, whole.
-
-    Args:
-        scenario: Name or file of a scenario whose robot is held by constraints.
-        out: Folder for `methods.json`, `timing.json` and `methods.html`, new or empty; None for none.
-        html: File to write the page to, or None.
-        as_json: Print JSON.
-        overrides: `key=value` texts.
-    """
+    """Print drift, energy error, conditioning, agreement and time of every method; files are written at the end, whole."""
     from surefoot.scenario import compare_methods, run_folder
 
     require_page_name(html)
@@ -166,14 +152,7 @@ _FIGURES = ("formulation", "converged", "iterations", "objective", "variables", 
 
 
 def compare_formulations_command(scenario: str, solver: str, as_json: bool, overrides: Sequence[str] = ()) -> int:
-    """Solve and print.
-
-    Args:
-        scenario: Name or file of a scenario.
-        solver: Of the staged programs.
-        as_json: Print JSON.
-        overrides: `key=value` texts.
-    """
+    """Solve and print."""
     from surefoot.scenario import compare_formulations
 
     with progress() as tell:

@@ -28,25 +28,7 @@ from surefoot.words import counted
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """How to read the motion and what to write.
-
-    Args:
-        robot: Name or file of the robot; None for the one that the run or the trajectory names.
-        base: Base of the robot.
-        world: File with a `[world]` table, or a scenario, for films; None for that of the run, else level ground.
-        layout: Layout of a foreign file; None to find out.
-        joints: Joint order of a foreign file, separated by commas, or None.
-        rate: Samples per second, for files without times.
-        format: Name of the format; None for what the suffix says.
-        dt: Time between samples of tables and messages [s]; None for those of the motion.
-        log: Whether to write the log of a run instead of its motion (tables only).
-        fps: Pictures a second.
-        size: Such as "1280x720".
-        speed: Seconds of the motion in a second of the film.
-        camera: Such as "front", "left fixed" or "30,15,1.5".
-        plain: Whether a film shows the robot without forces, centre of mass and the like.
-        renderer: "auto", "browser" or "mujoco".
-    """
+    """How to read the motion and what to write."""
 
     robot: str | None = None
     base: str = "auto"

@@ -13,12 +13,7 @@ from surefoot.files import write_text
 
 
 def list_robots(as_json: bool, html: Path | None = None) -> int:
-    """Print the robots with one line each.
-
-    Args:
-        as_json: Print JSON.
-        html: File to write a page with pictures to, or None.
-    """
+    """Print the robots with one line each."""
     from surefoot.robot import zoo
 
     facts = zoo.facts()
@@ -76,12 +71,7 @@ def show_scenario(name: str) -> int:
 
 
 def new_scenario(name: str, file: Path) -> int:
-    """Copy the file of a scenario.
-
-    Args:
-        name: Its name.
-        file: Where to; it must not exist.
-    """
+    """Copy the file of a scenario."""
     from surefoot.scenario import scenario_text
 
     text = scenario_text(name)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from surefoot.cli.console import names_in, progress
+from surefoot.cli.frame import Changes, Json
 from surefoot.errors import one_of
 
 _HUMANOIDS = ("g1", "talos", "humanoid", "small-humanoid", "lola", "icub")
@@ -20,22 +23,28 @@ FAMILIES = {
 """The usual robots of each matrix; its scenarios are those with the study of this name."""
 
 
-def matrix_command(
-    family: str,
-    robots: str | None,
-    scenarios: str | None,
-    seeds: Sequence[int],
-    out: Path | None,
-    overrides: Sequence[str],
-    as_json: bool,
-    perturbed: bool = False,
-    workers: int | None = None,
+def matrix(
+    family: Annotated[str, typer.Argument(metavar="NAME", help="Which matrix: walk or balance.")],
+    robots: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated robots; default: the usual ones.")
+    ] = None,
+    scenarios: Annotated[
+        str | None, typer.Option(metavar="S,T", help="Comma-separated scenarios; default: all of the matrix.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Number of seeds.", min=1)] = 1,
+    first_seed: Annotated[int, typer.Option(help="The first of them.", min=0)] = 0,
+    perturbed: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="N runs each with masses ±20 %, friction 0.4–1.0, 5 ms delay.", min=1),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder, or that of an interrupted matrix; default: runs/matrix-….")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Runs at a time; default: one for each core.", min=1)] = None,
+    set_: Changes = None,
+    as_json: Json = False,
 ) -> int:
-    """Run a matrix, or what is left of it; the last line printed is the path of its folder.
-
-    Returns:
-        0 if all passed that the robots are made for, 1 if not.
-    """
+    """Run scenarios × robots × seeds on all cores; resumable. Exit status 1 if a run did not pass."""
     from surefoot.scenario import names, read_scenario
     from surefoot.scenario.sweeps import OTHER_ROBOT, PASSED, MatrixRow, matrix_jobs, matrix_table, run_matrix
 
@@ -43,7 +52,8 @@ def matrix_command(
         raise one_of("matrix", family, FAMILIES)
     folder = out or Path("runs") / f"matrix-{family}-{time.strftime('%Y%m%d-%H%M%S')}"
     chosen = names_in(scenarios) or [name for name in names() if read_scenario(name).study == family]
-    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], seeds, folder, overrides, perturbed)
+    numbers, drawn = range(first_seed, first_seed + (perturbed or seeds)), perturbed is not None
+    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], numbers, folder, set_ or (), drawn)
     with progress("running") as tell:
 
         def told(row: MatrixRow, left: int) -> None:

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from surefoot.cli.console import progress
+from surefoot.cli.frame import Json, RobotName
 
 
-def push_map_command(robot: str, out: Path | None, stepping: bool, ideal: bool, as_json: bool) -> int:
-    """Search for the largest survived pushes; the last line printed is the path of the folder.
-
-    Returns:
-        0.
-    """
+def push_map(
+    robot: RobotName,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Output folder, or that of an interrupted map to go on with.")
+    ] = None,
+    stepping: Annotated[
+        bool, typer.Option(help="Also push a controller that steps, if the robot has two feet.")
+    ] = True,
+    ideal: Annotated[bool, typer.Option("--ideal", help="Show the controllers the true state.")] = False,
+    as_json: Json = False,
+) -> int:
+    """Find the largest push that a standing robot survives in 8 directions; resumable, with a polar picture."""
     from surefoot.robot import anatomy, load
     from surefoot.scenario.sweeps import run_push_map
 

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from surefoot.cli.console import progress
+from surefoot.cli.frame import Changes, Json, RobotName
 
 _USUAL = 20  # trials, for the progress bar
 
 
-def speed_command(robot: str, out: Path | None, seed: int, overrides: Sequence[str], as_json: bool) -> int:
-    """Search for the fastest clean walk; the last line printed is the path of the folder with all runs.
-
-    Returns:
-        0 if there is a clean walk, 1 if not.
-    """
+def speed(
+    robot: RobotName,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/speed-ROBOT-TIME/.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
+    set_: Changes = None,
+    as_json: Json = False,
+) -> int:
+    """Search for the fastest clean walk over step length and pace, and name what limits it."""
     from surefoot.scenario import run_folder
     from surefoot.scenario.sweeps import Trial, fastest_walk
 
@@ -28,7 +33,7 @@ def speed_command(robot: str, out: Path | None, seed: int, overrides: Sequence[s
             fastest = max(one.speed for one in trials)
             tell(min(len(trials) / _USUAL, 0.99), f"{len(trials)} walks, fastest {fastest:.2f} m/s")
 
-        found = fastest_walk(robot, folder, told, overrides, seed)
+        found = fastest_walk(robot, folder, told, set_ or (), seed)
     if as_json:
         print(json.dumps({"speed_m_s": found.speed, "limit": found.limit}, indent=1, ensure_ascii=False))
     else:

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from math import isfinite, radians
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from surefoot.cli.frame import Changes
 from surefoot.cli.run import run_command
 from surefoot.errors import ShapeError
 
 
-def walk_command(
-    robot: str | None, to: str, world: str | None, out: Path | None, seed: int | None, overrides: list[str]
+def walk(
+    to: Annotated[
+        str, typer.Option(metavar="X,Y,YAW", help="Goal in the world in metres; the yaw in radians, or as 90deg.")
+    ],
+    robot: Annotated[str | None, typer.Option(help="A biped: a name or a file; default: g1.")] = None,
+    world: Annotated[
+        str | None,
+        typer.Option(metavar="W", help="Scenario, or TOML file with a world table; default: level ground."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: runs/walk-TIME/.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
+    set_: Changes = None,
 ) -> int:
-    """Run the scenario `walk` with another goal; the last line printed is the path of its folder.
-
-    Returns:
-        0 if it got there, 1 if not.
-    """
+    """Walk to a place and write a report folder; the last line printed is its path. Exit status 1 if it did not."""
     x, y, yaw = goal_in(to)
-    return run_command("walk", robot, out, seed, [f"walk.goal=[{x!r}, {y!r}, {yaw!r}]", *overrides], world)
+    return run_command("walk", robot, out, seed, [f"walk.goal=[{x!r}, {y!r}, {yaw!r}]", *(set_ or [])], world)
 
 
 def goal_in(text: str) -> tuple[float, float, float]:

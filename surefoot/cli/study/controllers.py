@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from surefoot.cli.console import names_in, progress
+from surefoot.cli.frame import Json
 
 
-def controllers_command(
-    scenario: str, robot: str | None, controllers: str | None, out: Path | None, as_json: bool
+def compare_controllers(
+    scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="Scenario with a push; `push` is one.")] = "push",
+    robot: Annotated[str | None, typer.Option(help="Robot name or file; default: the scenario's.")] = None,
+    controllers: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
+    as_json: Json = False,
 ) -> int:
-    """Compare them; the last line printed is the path of the page.
-
-    Returns:
-        0.
-    """
+    """Push a standing robot under many controllers: survived push, tracking, torque and time per tick on one page."""
     from surefoot.files import write_text
     from surefoot.scenario import read_scenario
     from surefoot.scenario.sweeps import CONTROLLERS, compare_controllers, controllers_page

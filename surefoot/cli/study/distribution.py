@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import Annotated
+
+import typer
 
 from surefoot.cli.console import names_in
+from surefoot.cli.frame import Json, RobotName
 from surefoot.errors import ShapeError
 
 
-def distribution_command(robot: str, contacts: str | None, acceleration: str, dcm: str | None, as_json: bool) -> int:
-    """Print the table.
-
-    Returns:
-        0.
-    """
+def compare_distribution(
+    robot: RobotName,
+    contacts: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Loaded contact surfaces; default: those on the ground.")
+    ] = None,
+    acceleration: Annotated[str, typer.Option(metavar="X,Y,Z", help="Of the CoM, in m/s².")] = "0,0,0",
+    dcm: Annotated[
+        str | None, typer.Option(metavar="X,Y", help="DCM from the CoM in metres, for the method `dcm`.")
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Share the load of a standing robot among its contacts by every method, side by side."""
     from surefoot.contact.distribution import compare_distributions
     from surefoot.robot import load
 

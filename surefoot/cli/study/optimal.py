@@ -6,9 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from surefoot.cli.console import names_in, progress
+from surefoot.cli.frame import Json
 from surefoot.errors import one_of
 
 if TYPE_CHECKING:
@@ -20,19 +23,18 @@ _WALK_HEAD = ("objective", "constraints", "converged", "iterations", "KKT", "len
               "duty", "Koch: length, width, speed, duty")  # fmt: skip
 
 
-def study_walk_command(robot: str, step: float, objectives: str | None, out: Path | None, as_json: bool) -> int:
-    """Solve for all walks; the last line printed is the path of the page.
-
-    Args:
-        robot: Name or file.
-        step: Length of a fixed step [m].
-        objectives: Comma-separated names, or None for all.
-        out: The page, or None for `walks-ROBOT.html`.
-        as_json: Print JSON, and write no page unless `out` is given.
-
-    Returns:
-        0 if all runs converged, else 1.
-    """
+def study_walk(
+    robot: Annotated[str, typer.Argument(metavar="ROBOT", help="Robot name or file; it needs two flat feet.")] = (
+        "humanoid"
+    ),
+    step: Annotated[float, typer.Option(metavar="M", help="Length of fixed steps.", min=0.01)] = 0.15,
+    objectives: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Comma-separated objectives; default: all five.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: walks-ROBOT.html.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Find optimal walks with five objectives and three sets of constraints, beside what Koch reports."""
     from surefoot.files import write_text
     from surefoot.ocp.motions import OBJECTIVES
     from surefoot.ocp.studies import statements, walking_study
@@ -94,17 +96,12 @@ def _walk_page(robot: str, runs: Sequence[WalkRun], said: Sequence[Statement]) -
     return html_page("Optimal walks", joined(body))
 
 
-def study_swingup_command(nodes: str, guesses: int, as_json: bool) -> int:
-    """Repeat table 5.2, the study of nodes, and solves from random guesses.
-
-    Args:
-        nodes: Comma-separated numbers of nodes.
-        guesses: Number of random guesses for swing-up and squat; 0 for none.
-        as_json: Print JSON.
-
-    Returns:
-        0 if all of the table converged, else 1.
-    """
+def study_swingup(
+    nodes: Annotated[str, typer.Option(metavar="A,B", help="Numbers of nodes.")] = "21,41,81,161",
+    guesses: Annotated[int, typer.Option(help="Random guesses for swing-up and squat.", min=0)] = 5,
+    as_json: Json = False,
+) -> int:
+    """Repeat the swing-up of Koch: table 5.2, force between nodes over their number, optima from random guesses."""
     from surefoot.ocp.motions import squat, swingup
     from surefoot.ocp.studies import node_study, random_guesses, swing_table
     from surefoot.robot import load
@@ -153,25 +150,23 @@ def _show_swingup(rows: Sequence[Any], study: Sequence[Any], tried: dict[str, li
               + ", ".join(f"{r.cost:.4f}" if r.converged else "not converged" for r in runs))  # fmt: skip
 
 
-def study_nodes_command(
-    scenario: str, robot: str | None, densities: Sequence[float], overrides: Sequence[str], as_json: bool
+def study_nodes(
+    scenario: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Scenario with an optimal-control motion.")],
+    robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
+    densities: Annotated[
+        list[float] | None,
+        typer.Option("--density", help="Multiple of the usual number of nodes; repeatable.", min=0.2, max=20.0),
+    ] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; repeatable.")
+    ] = None,
+    as_json: Json = False,
 ) -> int:
-    """Solve a motion with more and more nodes and print what happens between them.
-
-    Args:
-        scenario: Name or file.
-        robot: Another robot, or None.
-        densities: Multiples of the usual number of nodes.
-        overrides: `key=value` texts.
-        as_json: Print JSON.
-
-    Returns:
-        0 if all runs converged, else 1.
-    """
+    """Solve a motion with more and more nodes, and audit what it does between them."""
     from surefoot.scenario import compare_nodes
 
     with progress("nodes") as tell:
-        runs = compare_nodes(scenario, robot, overrides, densities, tell)
+        runs = compare_nodes(scenario, robot, overrides or (), densities or (0.5, 1.0, 2.0), tell)
     if as_json:
         print(json.dumps([asdict(run) for run in runs], indent=1))
     else:

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from surefoot.cli.frame import Json, RobotName
 
 
-def regions_command(robot: str, moment: float | None, out: Path | None, as_json: bool) -> int:
-    """Write the page; the last line printed is its path.
-
-    Returns:
-        0.
-    """
+def regions(
+    robot: RobotName,
+    moment: Annotated[
+        float | None, typer.Option(metavar="N_M", help="Largest moment of angular momentum; default: 10 % of M g z.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: regions-ROBOT.html.")] = None,
+    as_json: Json = False,
+) -> int:
+    """Draw phase portraits and balance regions of a robot that stands: margins, regulators, admissible sets."""
     from surefoot.files import write_text
     from surefoot.report.figures import balance_regions, regions_page
     from surefoot.robot import load

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from surefoot.cli.console import names_in, progress
+from surefoot.cli.frame import Json
 from surefoot.errors import one_of
 
 if TYPE_CHECKING:
@@ -14,12 +17,13 @@ if TYPE_CHECKING:
     from surefoot.markup import Html
 
 
-def swing_up_command(cases: str | None, seed: int, out: Path, as_json: bool) -> int:
-    """Run the cases; the last line printed is the path of the page.
-
-    Returns:
-        0, also where an outcome differs from the thesis.
-    """
+def swing_up(
+    cases: Annotated[str | None, typer.Option(metavar="A,B", help="Comma-separated cases; default: all.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the sensor noise.", min=0)] = 0,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("swing-up.html"),
+    as_json: Json = False,
+) -> int:
+    """Run the cart-pole cases of Busenhart 1994 with its layered controller, beside what the thesis reports."""
     from surefoot.control.layered import CASES, run_case
     from surefoot.files import write_text
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from surefoot.cli.console import names_in, progress
+from surefoot.cli.frame import Json
 from surefoot.errors import one_of
 
 if TYPE_CHECKING:
@@ -18,12 +21,12 @@ _KICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 _STEPS = 12
 
 
-def walkers_command(walkers: str | None, out: Path, as_json: bool) -> int:
-    """Find the gaits; the last line printed is the path of the page.
-
-    Returns:
-        0.
-    """
+def compare_walkers(
+    walkers: Annotated[str | None, typer.Option(metavar="A,B", help="Comma-separated walkers; default: all.")] = None,
+    out: Annotated[Path, typer.Option(help="HTML file.")] = Path("walkers.html"),
+    as_json: Json = False,
+) -> int:
+    """Find the periodic gaits of small study walkers: speed, eigenvalues of the stride, kicks survived, on one page."""
     from surefoot.files import write_text
     from surefoot.reduced.walkers import WALKERS, limit_cycle
 

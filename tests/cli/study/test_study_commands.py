@@ -5,58 +5,58 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.cli.study.controllers import controllers_command
-from surefoot.cli.study.distribution import distribution_command
-from surefoot.cli.study.optimal import study_nodes_command, study_swingup_command, study_walk_command
-from surefoot.cli.study.regions import regions_command
-from surefoot.cli.study.swing_up import swing_up_command
-from surefoot.cli.study.walkers import walkers_command
+from surefoot.cli.study.controllers import compare_controllers
+from surefoot.cli.study.distribution import compare_distribution
+from surefoot.cli.study.optimal import study_nodes, study_swingup, study_walk
+from surefoot.cli.study.regions import regions
+from surefoot.cli.study.swing_up import swing_up
+from surefoot.cli.study.walkers import compare_walkers
 from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 
 
 def test_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "regions.html"
-    assert regions_command("humanoid", 5.0, page, True) == 0
+    assert regions("humanoid", 5.0, page, True) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["moment"] == 5.0
     half = min(-found["support"][0], found["support"][1])
     assert found["impulse_ns"] == pytest.approx(found["mass"] * found["omega"] * half)
     assert page.read_text(encoding="utf-8").count("<svg ") == 5
     with pytest.raises(NotSupportedError, match="base stays fixed"):
-        regions_command("cartpole", None, page, True)
+        regions("cartpole", None, page, True)
 
 
 def test_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    assert distribution_command("humanoid", None, "0.2,0,0", "0.0,0.01", True) == 0
+    assert compare_distribution("humanoid", None, "0.2,0,0", "0.0,0.01", True) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 9
     assert all(row["trouble"] is None for row in rows)
-    assert distribution_command("humanoid", "left_foot", "0,0,0", None, False) == 0
+    assert compare_distribution("humanoid", "left_foot", "0,0,0", None, False) == 0
     assert "between two contacts" in capsys.readouterr().out
     with pytest.raises(ShapeError, match="3 numbers"):
-        distribution_command("humanoid", None, "1,2", None, False)
+        compare_distribution("humanoid", None, "1,2", None, False)
 
 
 def test_controllers_and_cases(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="controller"):
-        controllers_command("push", "humanoid", "magic", tmp_path / "x.html", False)
+        compare_controllers("push", "humanoid", "magic", tmp_path / "x.html", False)
     with pytest.raises(NotSupportedError, match="no push"):
-        controllers_command("squat", "humanoid", "henze", tmp_path / "x.html", False)
+        compare_controllers("squat", "humanoid", "henze", tmp_path / "x.html", False)
     with pytest.raises(UnknownNameError, match="case"):
-        swing_up_command("11", 0, tmp_path / "x.html", False)
+        swing_up("11", 0, tmp_path / "x.html", False)
 
 
 def test_walks_are_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="objective"):
-        study_walk_command("humanoid", 0.15, "torque,beauty", tmp_path / "x.html", True)
+        study_walk("humanoid", 0.15, "torque,beauty", tmp_path / "x.html", True)
     with pytest.raises(NotSupportedError, match="two feet"):
-        study_walk_command("hexapod", 0.15, "torque", tmp_path / "x.html", True)
+        study_walk("hexapod", 0.15, "torque", tmp_path / "x.html", True)
 
 
 @pytest.mark.slow
 def test_walks_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "walks.html"
-    assert study_walk_command("humanoid", 0.15, "torque", page, True) == 0
+    assert study_walk("humanoid", 0.15, "torque", page, True) == 0
     found = json.loads(capsys.readouterr().out)
     assert [run["constraints_set"] for run in found["runs"]] == ["zmp free", "fif", "frf"]
     assert all(run["converged"] for run in found["runs"])
@@ -69,8 +69,8 @@ def test_walks_on_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.slow
 def test_more_nodes_leave_less_between_them(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ScenarioError, match="no motion that can be compared"):
-        study_nodes_command("stand", None, (1.0,), (), True)
-    assert study_nodes_command("squat-fast", "humanoid", (0.5, 1.0), (), True) == 0
+        study_nodes("stand", None, (1.0,), (), True)
+    assert study_nodes("squat-fast", "humanoid", (0.5, 1.0), (), True) == 0
     coarse, fine = json.loads(capsys.readouterr().out)
     assert (coarse["nodes"], fine["nodes"]) == (16, 31)
     assert fine["beyond"]["momentum balance"] < 0.5 * coarse["beyond"]["momentum balance"]
@@ -78,7 +78,7 @@ def test_more_nodes_leave_less_between_them(capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.slow
 def test_swingup_of_koch(capsys: pytest.CaptureFixture[str]) -> None:
-    assert study_swingup_command("21,41", 0, True) == 0
+    assert study_swingup("21,41", 0, True) == 0
     found = json.loads(capsys.readouterr().out)
     assert len(found["table"]) == 10
     assert len(found["nodes"]) == 8
@@ -87,7 +87,7 @@ def test_swingup_of_koch(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_controllers_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "controllers.html"
-    assert controllers_command("push", "g1", "henze,joint_pd", page, True) == 0
+    assert compare_controllers("push", "g1", "henze,joint_pd", page, True) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["henze"]["survived"] >= 0.25
     assert "CoM after a push" in page.read_text(encoding="utf-8")
@@ -96,18 +96,18 @@ def test_controllers_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.slow
 def test_swing_up_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "swing.html"
-    assert swing_up_command("5", 0, page, False) == 0
+    assert swing_up("5", 0, page, False) == 0
     assert "agrees" in capsys.readouterr().out
     assert "<svg" in page.read_text(encoding="utf-8")
 
 
 def test_walkers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "walkers.html"
-    assert walkers_command("passive", page, True) == 0
+    assert compare_walkers("passive", page, True) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["eigenvalue"] < 1.0
     assert not page.exists()
-    assert walkers_command("passive", page, False) == 0
+    assert compare_walkers("passive", page, False) == 0
     assert page.read_text(encoding="utf-8").count("<svg ") == 1
     with pytest.raises(UnknownNameError, match="walker"):
-        walkers_command("moon", page, False)
+        compare_walkers("moon", page, False)
