@@ -95,7 +95,7 @@ def _cells(row: DifferenceRow, numeric: bool) -> list[str]:
 def compare_methods_command(
     scenario: str, out: Path | None, html: Path | None, as_json: bool, overrides: Sequence[str] = ()
 ) -> int:
-    """Print drift, energy error, conditioning, agreement and time of every method; files are written at the end, whole."""
+    """Print drift, energy error, conditioning, agreement and time of every method; files come last, whole."""
     from surefoot.scenario import compare_methods, run_folder
 
     require_page_name(html)
