@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -81,3 +82,12 @@ def test_a_clock_and_a_peak_of_this_world():
     assert 1e8 < clock_rate() < 1e10
     assert 1e7 < peak_rate() < 1e11
     assert second_level_cache() >= 1 << 14
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system holds no threads")
+def test_what_else_runs_on_a_held_core_does_not_count():
+    effort = Effort(repeats=1, seconds=0.0, passes=3)
+    with pinned():
+        assert measure(lambda: time.sleep(0.02), 1, effort).p50 < 0.01
+    if len(os.sched_getaffinity(0)) > 1:
+        assert measure(lambda: time.sleep(0.02), 1, effort).p50 >= 0.02
