@@ -155,7 +155,9 @@ def study_nodes(
     robot: Annotated[str | None, typer.Option(help="Replace the robot: a name or a file.")] = None,
     densities: Annotated[
         list[float] | None,
-        typer.Option("--density", help="Multiple of the usual number of nodes; repeatable.", min=0.2, max=20.0),
+        typer.Option(
+            "--density", metavar="DENSITY", help="Multiple of the usual number of nodes; repeatable.", min=0.2, max=20.0
+        ),
     ] = None,
     overrides: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a scenario key; repeatable.")
