@@ -8,7 +8,7 @@ from pathlib import Path
 
 from surefoot.cli.console import progress
 
-_USUAL = 20  # trials, for the progress bar
+_USUAL = 14  # trials, for the progress bar
 
 
 def speed_command(robot: str, out: Path | None, seed: int, overrides: Sequence[str], as_json: bool) -> int:
