@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,7 +18,9 @@ import typer
 from bench.check import WrongAnswerError
 from bench.machine import header
 from bench.page import Json, number_text, print_table
+from bench.peers.walk import placo_walk
 from bench.timing import pinned, tell, uncollected
+from surefoot import load
 from surefoot.reduced import METHODS, DcmPlan, FootstepMpc, Supports, ZmpPiece, natural_frequency, walking_reference
 
 __all__ = ["run", "show"]
@@ -33,6 +36,9 @@ def run(
     steps: Annotated[int, typer.Option(help="Number of steps.", min=2)] = 20,
     passes: Annotated[int, typer.Option(help="Passes, of which the fastest counts.", min=1)] = 10,
     quick: Annotated[bool, typer.Option("--quick", help="One pass.")] = False,
+    peers: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Environment of placo (scripts/make_wbc_peers.sh): g1 walks.")
+    ] = None,
 ) -> Json:
     """Measure; a reference that does not end where it should is refused."""
     path, passes = _path(steps), 1 if quick else passes
@@ -51,6 +57,9 @@ def run(
             rows[method] = _fastest(partial(walking_reference, method, path, height=_HEIGHT, foot=_FOOT), passes)
         tell(len(METHODS) / (len(METHODS) + 1), "plans with footsteps")
         rows["plan of mpc"] = _plan(path, passes)
+    if peers is not None:
+        tell(0.9, "walks of placo")
+        result |= {"placo": placo_walk(load("g1"), peers, steps, passes)}
     return result | {"samples": len(found.t), "rows_ms": rows}
 
 
@@ -62,6 +71,17 @@ def show(result: Json) -> None:
         for name, value in result["rows_ms"].items()
     ]
     print_table(("", "ms", "aim"), rows, left=1)
+    if placo := result.get("placo"):
+        print(f"\nplaco: plan {placo['plan_ms']:.3g} ms, tick of its inverse kinematics {placo['tick_ms']:.3g} ms")
+        print(f"g1 in MuJoCo, true states, {placo['way_m']:.2f} m ahead as planned:")
+        print_table(
+            ("", "fell [s]", "came [m]", "largest error of the CoM [m]"),
+            [
+                [name, *("" if x is None else number_text(x) for x in walk.values())]
+                for name, walk in placo["walks"].items()
+            ],
+            left=1,
+        )
 
 
 def _path(steps: int) -> list[ZmpPiece]:

@@ -11,7 +11,7 @@ import typer
 from surefoot.cli.console import progress
 from surefoot.cli.frame import Changes, Json, RobotName
 
-_USUAL = 20  # trials, for the progress bar
+_USUAL = 14  # trials, for the progress bar
 
 
 def speed(

@@ -26,12 +26,14 @@ __all__ = [
 ]
 
 _BENT, _STRAIGHT = 0.94, 0.97  # shares of its full length to which a leg is used, in usual and in long steps
+_KNEE = 0.6  # share of its torque that a knee may need to carry the robot; legs with weaker knees are bent less
 _USUAL = 0.35  # longest usual step, share of the leg length
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
 _AWAY, _RAISED = 0.25, 0.1  # how far from the hips and how high swinging feet are looked at, shares of the leg length
 _NEWTON, _LARGEST = 20, 0.3  # steps to such a posture, and the largest change of a joint in each [rad]
+_SHORT = 0.1  # share of a way of the hip that legs fall short of, if they lack a joint for it
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
 
 
@@ -50,6 +52,7 @@ class LegReach:
         acceleration: Largest one of a foot in the air by the torques of its leg, the trunk at rest [m/s²].
         speed: Largest one of a foot in the air by the speeds of the joints [m/s].
         aside: How far a foot can be put outward from where it is at home, flat and under a level trunk [m].
+        bent: Share of its full length to which a leg is used in usual steps.
     """
 
     length: float
@@ -62,6 +65,7 @@ class LegReach:
     acceleration: float = np.inf
     speed: float = np.inf
     aside: float = np.inf
+    bent: float = _BENT
 
     def swing_time(self, way: float, share: float, beside: float | None = None) -> float:
         """Time in which a foot can be swung so far, on a quintic [s].
@@ -102,7 +106,7 @@ class LegReach:
             reach = share * self.length
             return self.com_over_hip + self.ankle + sqrt(max(reach**2 - away**2, 0.25 * reach**2))
 
-        return max(height(_BENT, away), min(height(_BENT, usual), height(_STRAIGHT, away)))
+        return max(height(self.bent, away), min(height(self.bent, usual), height(_STRAIGHT, away)))
 
 
 class LegLimits:
@@ -143,7 +147,7 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
     home = np.array(robot.home)
     com = pin.centerOfMass(robot.model, robot.model.createData(), home)[2]
     legs = [_leg(robot, foot, home) for foot in anatomy.feet]
-    length = min(leg[0] for leg in legs)
+    length, knee = (min(leg[k] for leg in legs) for k in (0, 4))
     ankle, hip, sole = (float(np.mean([leg[k] for leg in legs])) for k in (1, 2, 3))
     frames = robot.placements(home)
     soles = [(frames[foot.link] @ foot.placement)[:2, 3] for foot in anatomy.feet]
@@ -155,8 +159,10 @@ def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
         for moved in ((0.0, 0.0), (-away, _RAISED * length), (away, _RAISED * length))
     )
     slope = (front - behind) / (2.0 * away)
+    sine = min(1.0, 2.0 * _KNEE * knee / (weight * length))  # of half the angle of a knee in the middle of the leg
+    bent = min(_STRAIGHT, max(_BENT, sqrt(1.0 - sine * sine)))
     return LegReach(
-        length, ankle - sole, float(com) - hip, float(com) - sole, apart, below, slope, *_swing(robot, anatomy)
+        length, ankle - sole, float(com) - hip, float(com) - sole, apart, below, slope, *_swing(robot, anatomy), bent
     )
 
 
@@ -239,14 +245,14 @@ def leg_bodies(robot: Robot, foot: Foot) -> list[int]:
 
 
 def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
-    """Refuse feet without soles, and legs that cannot keep them flat while the robot shifts its weight.
+    """Refuse feet without soles, and legs that cannot shift and turn the trunk over soles that rest.
 
     Args:
         robot: The robot.
         anatomy: Its feet.
 
     Raises:
-        NotSupportedError: A foot is a point, or a leg has fewer than six joints and a flat sole.
+        NotSupportedError: A foot is a point, or joints are missing.
     """
     for foot in anatomy.feet:
         if len(foot.sole) < 3:
@@ -254,12 +260,31 @@ def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
                 f"the foot `{foot.name}` of `{robot.name}` has no sole to stand on while the other one swings",
                 next_step="give its contact surface a `size` in the side file, or walk with a robot that has soles",
             )
-        count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))
-        if count < 6 and all(robot.contacts[foot.contacts[0]].tied):
+        if all(robot.contacts[foot.contacts[0]].tied) and (missing := _missing_ways(robot, foot)):
+            count = sum(robot.tree.nv_of(body) for body in leg_bodies(robot, foot))
             raise NotSupportedError(
-                f"the legs of `{robot.name}` have {count} joints; on flat soles they cannot shift the weight",
-                next_step="walk with a robot that has six joints in each leg, such as `g1`",
+                f"the {count} joints of each leg of `{robot.name}` cannot {' and '.join(missing)} over a sole "
+                "that rests flat, as each step asks for",
+                next_step="walk with a robot whose legs have six joints, such as `g1`",
             )
+
+
+def _missing_ways(robot: Robot, foot: Foot) -> list[str]:
+    """What a leg cannot do with the hip over a sole that rests, the trunk level."""
+    model, data, leg = robot.model, robot.model.createData(), leg_bodies(robot, foot)
+    columns = [int(robot.tree.v_index[body]) + k for body in leg for k in range(robot.tree.nv_of(body))]
+    pin.computeJointJacobians(model, data, np.array(robot.home))
+    ankle, hip = (data.oMi[leg[k] + 1].translation for k in (0, -1))
+    J = pin.getJointJacobian(model, data, leg[0] + 1, pin.LOCAL_WORLD_ALIGNED)[:, columns]
+    J[3:] *= np.linalg.norm(hip - ankle)
+    ahead, aside = (robot.placements(robot.home)[foot.link] @ foot.placement)[:3, :2].T
+    ways = {
+        "shift the hip ahead": [*ahead, 0.0, 0.0, 0.0],
+        "shift the hip aside": [*aside, 0.0, 0.0, 0.0],
+        "turn the hip": [0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+    }
+    fits = {word: J @ np.linalg.lstsq(J, np.array(way), rcond=1e-3)[0] - way for word, way in ways.items()}
+    return [word for word, off in fits.items() if np.linalg.norm(off) > _SHORT]
 
 
 def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:
@@ -282,15 +307,22 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
     turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
     found = solve(robot, [*feet, com, *turns, Posture(robot, q0)], q0)
     if not found.success:
+        ends = {robot.body_of(surface.frame) for surface in robot.contacts.values()}
+        legs = {robot.tree.joint_names[body] for end in ends for body in (end, *robot.tree.ancestors(end))}
+        stuck = [joint for joint in found.at_limits if joint in legs]
         raise NotSupportedError(
             f"`{robot.name}` cannot stand with its centre of mass at {height:.3f} m",
-            next_step="give another `height`",
+            evidence={"joints of the legs at their limits": stuck} if stuck else {},
+            next_step=f"give another `height`{', or check the limits of these joints' if stuck else ''}",
         )
     return found.q
 
 
-def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float]:
-    """Largest distance from the first joint of a leg to the ankle; heights of ankle, first joint and sole."""
+def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float, float]:
+    """Largest distance from the first joint of a leg to the ankle; heights of ankle, first joint and sole; knee torque.
+
+    The knee is the joint that changes this distance most.
+    """
     tree, leg = robot.tree, leg_bodies(robot, foot)
     ankle, hip = leg[0], leg[-1]
     data = robot.model.createData()
@@ -300,13 +332,16 @@ def _leg(robot: Robot, foot: Foot, q: Array) -> tuple[float, float, float, float
         return data.oMi[hip + 1].translation.copy(), data.oMi[ankle + 1].translation.copy()
 
     at_hip, at_ankle = places(q)
-    best = float(np.linalg.norm(at_ankle - at_hip))
+    best, most, torque = float(np.linalg.norm(at_ankle - at_hip)), 0.0, np.inf
     for body in leg[1:-1]:
         entry = int(tree.q_index[body])
         low, high = float(robot.limits.lower[entry]), float(robot.limits.upper[entry])
-        for value in np.linspace(low, high, 41) if np.isfinite([low, high]).all() else ():
-            moved = q.copy()
-            moved[entry] = value
-            best = max(best, float(np.linalg.norm(np.subtract(*places(moved)))))
+        if not np.isfinite([low, high]).all():
+            continue
+        postures = [np.where(np.arange(robot.nq) == entry, value, q) for value in np.linspace(low, high, 41)]
+        distances = [float(np.linalg.norm(np.subtract(*places(moved)))) for moved in postures]
+        best, change = max(best, *distances), float(np.ptp(distances))
+        if change > most:
+            most, torque = change, float(robot.limits.effort[int(tree.v_index[body])])
     sole = (robot.placements(q)[foot.link] @ foot.placement)[2, 3]
-    return best, float(at_ankle[2]), float(at_hip[2]), float(sole)
+    return best, float(at_ankle[2]), float(at_hip[2]), float(sole), torque

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp
+from math import exp, hypot
 
 import numpy as np
 
@@ -55,6 +55,8 @@ class StepPlan:
     ) -> None:
         self._soles, self._settings, self._omega = soles, settings, omega
         self.sides: list[Side] = ["left" if foot.side == "left" else "right" for foot in feet]
+        inward = {"left": -settings.inward, "right": settings.inward}
+        self._zmps = [np.array([0.0, inward[side]]) for side in self.sides]
         self.worth = _WORTH * legs.length
         """Changes of a landing up to this are not made [m]."""
         self._adapter, self._catcher = (
@@ -119,7 +121,7 @@ class StepPlan:
 
     def zmp_of(self, foot: int) -> Array:
         """(2,) where the ZMP is while a foot carries alone, in the frame of that foot."""
-        return np.array([0.0, (-1.0 if self.sides[foot] == "left" else 1.0) * self._settings.inward])
+        return self._zmps[foot]
 
     def other_zmp(self) -> Array:
         """(2,) the same of the foot that is not the support, relative to the support."""
@@ -230,7 +232,7 @@ class StepPlan:
         """
         feet = [other, np.zeros(4)]
         ways = [step - feet[k % 2] for k, step in enumerate(steps)]
-        return any(float(np.hypot(way[0], way[1])) > self.worth or abs(wrapped(way[3])) > _TURN for way in ways)
+        return any(hypot(way[0], way[1]) > self.worth or abs(wrapped(way[3])) > _TURN for way in ways)
 
     def share_of_other(self, zmp: Array) -> float:
         """How much of the weight the other foot carries with a ZMP (2,) between them, 0…1."""
@@ -259,9 +261,9 @@ class StepPlan:
             zmp = self.zmp_of(support)
             nominal = NominalStep(there[:2], _QUICKEST * self._settings.single, zmp, zmp)
             step = self._catcher.adapt(self.sides[support], seen, 0.0, nominal)
-            way = float(np.hypot(*(step.landing - there[:2])))
+            way = hypot(*(step.landing - there[:2]))
             landing = np.array([*step.landing, 0.0, 0.5 * there[3]])
-            found.append((float(np.hypot(*step.outside)), way, support, landing, step.remaining))
+            found.append((hypot(*step.outside), way, support, landing, step.remaining))
         outside, _, support, landing, duration = min(found, key=lambda item: item[:2])
         seen = turned(dcm - self.anchor[:2], -self.anchor[3])
         standing = -distance_inside(seen, self.polygon) * exp(self._omega * duration)
@@ -278,17 +280,17 @@ class StepPlan:
             soonest: Time that it needs at least [s].
         """
         off = (dcm - self._path.at(clock)[1]) * exp(self._omega * max(length - clock, 0.0))
-        if not self.is_adapted and float(np.hypot(off[0], off[1])) <= self.worth:
+        if not self.is_adapted and hypot(off[0], off[1]) <= self.worth:
             return length
         zmp, there = self.zmp_of(self.support), self.planned[0][:2]
         dcm = dcm - self._swing_share(clock, length)
         nominal = NominalStep(there, self._single, self._offset, zmp)
-        speed = max(_SWING_SPEED, _SWING_SPARE * float(np.hypot(*(there - self.other[:2]))) / self._single)
+        speed = max(_SWING_SPEED, _SWING_SPARE * hypot(*(there - self.other[:2])) / self._single)
         reach = speed * (length - clock)
         adapter = self._adapter if self._single >= _QUICKER * self._settings.single else self._catcher
         step = adapter.adapt(self.sides[self.support], dcm, clock, nominal, (swing - reach, swing + reach), soonest)
         way = step.landing - there
-        far = float(np.hypot(*way))
+        far = hypot(*way)
         if far <= self.worth and not self.is_adapted:
             return length
         self.is_adapted, self.is_capturable = True, step.viable
@@ -311,7 +313,7 @@ def _recoil_shift(recoil: tuple[float, float], start: Array, end: Array, duratio
         end: (2,) where it lands.
         duration: [s].
     """
-    far = max(float(np.hypot(*(end - start))), 1e-9)
+    far = max(hypot(*(end - start)), 1e-9)
     way = (end - start) / far
     hips = _LEAVES * float(start @ way), _LANDS * float(end @ way)
     rate = (hips[1] - hips[0]) / duration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import hypot, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -182,7 +182,7 @@ class WalkingController:
 
     def _may_lift_off(self) -> bool:
         """Whether the DCM is near its plan, or so far off that only a step helps, or there was time enough."""
-        near = float(np.hypot(*(self.dcm - self.ahead.reference(self._clock)[1]))) < _NEAR * self._legs.length
+        near = hypot(*(self.dcm - self.ahead.reference(self._clock)[1])) < _NEAR * self._legs.length
         is_safe = bool(distance_inside(self.dcm, self.ahead.polygon) > 0.0)
         return near or not is_safe or self._clock > self._length + _PATIENCE
 
@@ -209,7 +209,7 @@ class WalkingController:
             other = local(poses[support], poses[1 - support])
             if self.ahead.is_worth(steps, other):
                 way = steps[0][:2] - other[:2]
-                ways[support] = float(np.hypot(way[0], way[1])), steps
+                ways[support] = hypot(way[0], way[1]), steps
         zmp, _ = self.ahead.reference(self._clock)
         if not ways:
             if self.phase != STAND:
@@ -299,7 +299,7 @@ class WalkingController:
     def _within_reach(self, dt: float) -> float:
         """Height of the centre of mass that the legs reach with the feet where they are, and where they land [m]."""
         places = [self.ahead.other, *self.ahead.coming[:1]]
-        reached = [float(x[2]) + self._legs.height_over(float(np.hypot(x[0], x[1]))) for x in places]
+        reached = [float(x[2]) + self._legs.height_over(hypot(x[0], x[1])) for x in places]
         wanted = min(self.settings.height, *reached)
         self._height += min(1.0, dt / _HEIGHT_TIME) * (wanted - self._height)
         return self._height

@@ -54,11 +54,23 @@ def test_a_leg_is_stopped_at_its_limits_and_on_the_way_to_them(robot):
     assert leg.stop(q, v)
 
 
-def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
-    """A leg with five joints: on two flat soles it cannot shift its weight."""
-    monkeypatch.setattr("surefoot.control.legged.legs.leg_bodies", lambda robot, foot: list(range(1, 6)))
-    with pytest.raises(NotSupportedError, match="5 joints"):
+@pytest.mark.parametrize(
+    ("locked", "words"),
+    [
+        (["left_ankle_roll", "right_ankle_roll"], "5 joints of each leg .* cannot shift the hip aside over"),
+        (["left_ankle_pitch", "right_ankle_pitch"], "5 joints of each leg .* cannot shift the hip ahead over"),
+        (["left_hip_yaw", "right_hip_yaw"], "5 joints of each leg .* cannot turn the hip over"),
+    ],
+)
+def test_legs_that_lack_a_joint_for_steps_are_refused(locked, words):
+    """What matters is not how many joints a leg has, but what they can do over a sole that rests."""
+    robot = sf.load("humanoid").lock(locked)
+    with pytest.raises(NotSupportedError, match=words):
         require_flat_feet(robot, anatomy(robot))
+
+
+def test_legs_with_all_joints_are_not_refused(robot):
+    require_flat_feet(robot, anatomy(robot))
 
 
 def test_point_feet_are_refused():

@@ -17,6 +17,7 @@ _STEADY = 0.25  # a robot that is fine for less has not recovered [s]
 _BEFORE, _AFTER = 0.5, 0.15  # signs about the loss of balance that count [s]
 _SLIP = 0.02  # a foot that slid that far slipped [m]
 _LATE = 0.15  # a foot that touches down later than that is late [s]
+_FULL, _LONG = 0.98, 0.1  # share of its torque at which a drive has no more to give, and how long that matters [s]
 _HARD = 0.2  # a touch of itself that pushes that hard matters, share of the weight
 _WORDS = {
     "torque_limit": "torque limit of {}",
@@ -43,7 +44,7 @@ def fall_cause(robot: Robot, log: Log) -> str | None:
         return None
     lost = balance_lost(log, fall)
     start, end = lost - _BEFORE, min(lost + _AFTER, fall)
-    signs = [*_incidents(robot, log, start, end), *_columns(log, start, end)]
+    signs = [*_incidents(robot, log, start, end), *_drives(robot, log, start, end), *_columns(log, start, end)]
     otherwise = "capture point out of reach" if _is_off(log, lost, fall) else "trunk tilted over"
     _, cause = min(signs, default=(lost, otherwise))
     push = _push(log, start, end)
@@ -82,6 +83,18 @@ def _incidents(robot: Robot, log: Log, start: float, end: float) -> Iterator[tup
             yield when, _slip(robot, log, item)
         elif kind in _WORDS and (where in inner if kind.endswith("_limit") else item["worst"] > _HARD * weight):
             yield when, _WORDS[kind].format(where)
+
+
+def _drives(robot: Robot, log: Log, start: float, end: float) -> Iterator[tuple[float, str]]:
+    """Drives of legs and trunk that gave all that they can: whole-body control stays just below their limits."""
+    time, tree = np.asarray(log.time), robot.tree
+    full = np.abs(log["tau"]) >= _FULL * robot.limits.effort[robot.driven]
+    for joint in _inner_joints(robot):
+        columns = np.flatnonzero(robot.driven == tree.v_index[robot.joint_index(joint)])
+        flags = full[:, columns].any(axis=1) & (time <= end)
+        for since, until in spans(time, flags):
+            if until - since >= _LONG and until >= start:
+                yield max(since, start), _WORDS["torque_limit"].format(joint)
 
 
 def _slip(robot: Robot, log: Log, item: dict[str, Any]) -> str:

@@ -17,7 +17,8 @@ LEFT, RIGHT = (foot.contacts[0] for foot in anatomy(ROBOT).feet)
 LOST, FALL = 2.0, 2.8
 DT = 0.01
 OUT = "capture point out of reach"
-SIZES = {"control.dcm": 2, "control.dcm_reference": 2, "push.force": 3}
+SIZES = {"control.dcm": 2, "control.dcm_reference": 2, "push.force": 3, "tau": ROBOT.nu}
+KNEE = np.eye(ROBOT.nu)[[drive.joint for drive in ROBOT.drives].index("left_knee")]
 COLUMNS = ("com.height", "base.tilt", "control.phase", "control.support", "control.capturable", "control.late",
            "control.fallbacks", *SIZES)  # fmt: skip
 
@@ -62,6 +63,9 @@ def test_balance_is_lost_when_the_dcm_goes_away_for_good():
         ([("slip", LEFT, 0.5, 0.9, 0.05)], {}, OUT),
         ([("slip", LEFT, 2.5, 2.8, 0.5)], {}, OUT),
         ([("torque_limit", "left_knee", 1.7, 2.5, 0.3)], {}, "torque limit of left_knee"),
+        ([], {"tau": (1.7, 2.5, 0.999 * 12.0 * KNEE)}, "torque limit of left_knee"),
+        ([], {"tau": (1.7, 1.75, 12.0 * KNEE)}, OUT),
+        ([], {"tau": (1.7, 2.5, 0.9 * 12.0 * KNEE)}, OUT),
         ([("torque_limit", "left_elbow", 1.7, 2.5, 0.3)], {}, OUT),
         ([("position_limit", "right_ankle_pitch", 0.5, 2.5, 0.1)], {}, "joint limit of right_ankle_pitch"),
         ([("self_collision", "left_hand", 1.9, 1.95, 50.0)], {}, "self-collision of left_hand"),
