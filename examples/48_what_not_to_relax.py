@@ -35,7 +35,8 @@ def drift(start, end):
 shifts = [segment for segment in plan.segments if segment.swings is None]
 drifts = np.array([drift(*chart.lift(segment.path[[0, -1]]).q) for segment in shifts])
 for radius in (1e-4, 1e-3, 3e-3, 1e-2):
-    print(f"contact radius {1e3 * radius:4.1f} mm: {(drifts <= radius).sum():2d} of {len(drifts)} shifts of the base pass")
+    passed = np.sum(drifts <= radius)
+    print(f"contact radius {1e3 * radius:4.1f} mm: {passed:2d} of {len(drifts)} shifts of the base pass")
 
 swings = [segment for segment in plan.segments if segment.swings is not None]
 free, depths = 0, []
@@ -47,4 +48,5 @@ for segment in swings:
     ground = planner.model.world.height(foot[:, 0], foot[:, 1]) + planner.model.radii[segment.swings]
     depths.append(float((ground - foot[:, 2]).max()))
 print(f"straight swings that are free with the ground: {free} of {len(swings)}; without it, the foot goes")
-print(f"up to {1e3 * max(depths):.0f} mm deep through the step, and {np.sum(np.abs(depths) < 1e-6)} drag along the ground")
+dragged = np.sum(np.abs(depths) < 1e-6)
+print(f"up to {1e3 * max(depths):.0f} mm deep through the step, and {dragged} drag along the ground")

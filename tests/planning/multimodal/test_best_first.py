@@ -32,7 +32,7 @@ def test_a_short_way_is_planned_and_audited_and_repeats_bit_by_bit() -> None:
 
 
 def test_the_way_of_feet_to_a_goal_behind_goes_round_the_base() -> None:
-    """The straight way to a goal that is turned by half a turn leads through the robot, and gets no shorter at first."""
+    """The straight way to a goal that is turned by half a turn leads through the robot."""
     robot = sf.load("hexapod")
     planner, home = StancePlanner(robot, World()), np.array(robot.home)
     feet = planner.model.chart.home[6:].reshape(-1, 3)[:, :2]
