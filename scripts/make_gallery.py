@@ -431,6 +431,10 @@ PICTURES: Mapping[str, Callable[[Names], Shot | Lines | Cells]] = {
     "37_car": lambda n: Lines(
         n["way"], {"sideways": n["track"][:, 1], "along": n["track"][:, 0]}, ("driven [m]", "place [m]")
     ),
+    "48_what_not_to_relax": lambda n: Lines(
+        1e3 * np.sort(n["drifts"]), {"share": np.arange(1, len(n["drifts"]) + 1) / len(n["drifts"])},
+        ("contact radius [mm]", "motions that pass"),
+    ),
 }  # fmt: skip
 
 

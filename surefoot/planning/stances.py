@@ -20,6 +20,7 @@ from surefoot.planning.space import Mode, StanceModel
 Key = tuple[int, ...]
 """A stance: for every limb the index of its foothold, −1 for a hand in the air."""
 _FEW = 12  # base poses that balance without a leg; if there are fewer, more are made
+_MOST_TURN = 1.0  # [rad]: goals that are turned farther are gone to by turns; the straight way would cross the legs
 _DROPS = (0.0, 0.06, 0.12, 0.18)  # of the base, as shares of its height, that are tried with legs that are stretched
 _NARROWEST = 0.2  # share of the usual spread of base poses that is tried at least
 _STRETCHED = 0.9  # legs that are longer than this at home, as a share of their span, reach nothing if the base rises
@@ -142,9 +143,25 @@ class StanceGraph:
 
     def way_left(self, stance: Key, goal: Key) -> Array:
         """(feet,) how far feet are from their places in another stance [m]; hands do not count."""
-        rows, here, there = self._feet, np.array(stance), np.array(goal)
-        out: Array = np.linalg.norm(self.centres[rows, here[rows]] - self.centres[rows, there[rows]], axis=1)
+        places, arcs = self._places_next(stance, goal)
+        out: Array = np.linalg.norm(self.centres[self._feet, np.array(stance)[self._feet]] - places, axis=1) + arcs
         return out
+
+    def _places_next(self, stance: Key, goal: Key) -> tuple[Array, Array]:
+        """(feet, 3) where feet go next: to the goal, or to it turned back; and (feet,) the arcs from there on [m]."""
+        rows = self._feet
+        here, places = (self.centres[rows, np.array(key)[rows]] for key in (stance, goal))
+        home = self._home_feet[rows]
+        # near half a turn all stances go the same way round
+        turn = float(np.mod(_heading(home, places) - _heading(home, here) + 2.5, 2.0 * np.pi)) - 2.5
+        back = turn - np.clip(turn, -_MOST_TURN, _MOST_TURN)
+        if back == 0.0:
+            return places, np.zeros(len(rows))
+        c, s = np.cos(back), np.sin(back)
+        middle = places.mean(axis=0)
+        arms = places - middle
+        turned = middle + arms @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+        return turned, abs(back) * np.hypot(arms[:, 0], arms[:, 1])
 
     def unlikeness(self, stance: Key) -> float:
         """How far feet are from their places at home, with the base where it fits best: half average, half worst [m].
@@ -290,7 +307,8 @@ class StanceGraph:
             (away < self.sampling.stride * self.reach) & ~crowded & ~self._for_hands
             & (np.arange(len(away)) != stance[leg])
         )  # fmt: skip
-        left = np.linalg.norm(centres[fits] - centres[goal[leg]], axis=1)
+        place = self._places_next(stance, goal)[0][int(np.searchsorted(self._feet, leg))]
+        left = np.linalg.norm(centres[fits] - place, axis=1)
         count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
         rest = near[count // 2 :]
         spread = (
@@ -317,8 +335,7 @@ def fit_base(home_feet: Array, feet: Array, home: Array) -> Array:
         feet: (L, 3) [m].
         home: (6 + 3 L,) the state at home.
     """
-    a, b = home_feet[:, :2] - home_feet[:, :2].mean(axis=0), feet[:, :2] - feet[:, :2].mean(axis=0)
-    yaw = np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a * b).sum())
+    yaw = _heading(home_feet, feet)
     c, s = np.cos(yaw), np.sin(yaw)
     place = feet[:, :2].mean(axis=0) - np.array([[c, -s], [s, c]]) @ home_feet[:, :2].mean(axis=0)
     heights = feet[:, 2] - home_feet[:, 2]
@@ -327,6 +344,12 @@ def fit_base(home_feet: Array, feet: Array, home: Array) -> Array:
     return np.array(
         [*place, home[2] + slopes[2], np.arctan(slopes[1]) + home[3], -np.arctan(slopes[0]) + home[4], yaw + home[5]]
     )
+
+
+def _heading(home_feet: Array, feet: Array) -> float:
+    """By how much feet are turned about the vertical from home, by least squares [rad]."""
+    a, b = home_feet[:, :2] - home_feet[:, :2].mean(axis=0), feet[:, :2] - feet[:, :2].mean(axis=0)
+    return float(np.arctan2((a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]).sum(), (a * b).sum()))
 
 
 def nearest_foothold(centres: Array, allowed: NDArray[np.bool_], place: Array) -> int:

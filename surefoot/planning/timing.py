@@ -58,11 +58,13 @@ class TimedPlan:
         trajectory: Configurations, torques that hold them, and the contact schedule; n samples.
         states: (n, 6 + 3 L) base poses and centres of the feet; balls roll where they stand.
         swings: (n,) index of the leg in the air, −1 for none.
+        normals: (n, L, 3) of the footholds, of legs in the air where they left.
     """
 
     trajectory: Trajectory
     states: Array
     swings: NDArray[np.int64]
+    normals: Array
 
 
 def plan_trajectory(plan: StancePlan, pace: Pace | None = None) -> Trajectory:
@@ -106,10 +108,12 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
     states.append(states[-1])
     owners.append(len(segments) - 1)
     switches[-1] = times[-1]
+    normals = np.array([plan.graph.footholds.normals[list(segment.stance)] for segment in segments])[owners]
     rolled = _roll(plan, segments, np.array(states), np.array(owners))
     q = model.chart.lift(rolled).q
     shares = _shares(plan, segments, np.array(times), np.array(owners))
-    tau, wrenches = static_torques(model, q, _touching(plan, segments, rolled, np.array(owners)), shares)
+    feet = rolled[:, 6:].reshape(len(rolled), -1, 3) - model.radii[:, None] * normals  # where they touch
+    tau, wrenches = static_torques(model, q, feet, shares)
     keep = np.concatenate([[True], np.diff(switches) > 1e-9])
     schedule = ContactSchedule.of(
         [x for x, k in zip(stances, keep[1:], strict=True) if k], [t for t, k in zip(switches, keep, strict=True) if k]
@@ -117,7 +121,7 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
     swings = np.array([-1 if segments[k].swings is None else segments[k].swings for k in owners])
     pushes = {name: wrenches[:, k] for k, name in enumerate(model.chart.names)}
     motion = Trajectory.of(model.robot, np.array(times), q, tau=tau, wrenches=pushes, schedule=schedule)
-    return TimedPlan(motion, rolled, swings)
+    return TimedPlan(motion, rolled, swings, normals)
 
 
 def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDArray[np.int64]) -> Array:
@@ -136,14 +140,6 @@ def _shares(plan: StancePlan, segments: list[Segment], times: Array, owners: NDA
             out[rows, last] = np.minimum(out[rows, last], np.clip(share / _HAND_OVER, 0.0, 1.0))
         if number + 1 < len(swings) and (coming := swings[number + 1]) is not None:
             out[rows, coming] = np.minimum(out[rows, coming], np.clip((1.0 - share) / _HAND_OVER, 0.0, 1.0))
-    return out
-
-
-def _touching(plan: StancePlan, segments: list[Segment], states: Array, owners: NDArray[np.int64]) -> Array:
-    """(n, L, 3) lowest points of the feet, along the normals of their footholds [m]."""
-    normals = np.array([plan.graph.footholds.normals[list(segment.stance)] for segment in segments])
-    feet = states[:, 6:].reshape(len(states), -1, 3)
-    out: Array = feet - plan.graph.model.radii[:, None] * normals[owners]
     return out
 
 

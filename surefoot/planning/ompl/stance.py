@@ -21,7 +21,8 @@ from surefoot.planning.ompl.problem import PLANNERS, OmplPlan, Query
 from surefoot.planning.space import Mode, StanceModel
 
 _TURN = 0.15  # [m] that a radian of the base counts as
-_LOCAL = ("SBL", "STRIDE", "KPIECE1", "EST")  # grow by small steps: `Budget.step` at most
+_LOCAL = ("SBL", "STRIDE", "KPIECE1", "LBKPIECE1", "EST")  # grow by small steps: `Budget.step` at most
+_SAMPLES = 40  # checked states for each sample of BFMT*: it draws all of them before it looks at an edge
 _ROOM = 1e-6  # bounds lie this far outside of start and goal, at least
 
 
@@ -106,7 +107,7 @@ class OmplSingleMode:
                 upper=np.maximum(box.high[free], ends.max(axis=0) + _ROOM),
                 weights=weights[free], planner=self.planner, seed=int(rng.integers(1, 2**31)),
                 evaluations=budget.states, time_limit=self.time_limit,
-                parameters={"range": str(budget.step)} if self.planner in _LOCAL else {},
+                parameters=self._parameters(budget),
             )
         )  # fmt: skip
         self.answers.append(answer)
@@ -118,6 +119,11 @@ class OmplSingleMode:
         path[:, free] = answer.path
         path[0], path[-1] = start, goal
         return path
+
+    def _parameters(self, budget: Budget) -> dict[str, str]:
+        if self.planner == "BFMT":
+            return {"num_samples": str(max(budget.states // _SAMPLES, 10))}
+        return {"range": str(budget.step)} if self.planner in _LOCAL else {}
 
     def _data(self, model: StanceModel) -> bytes:
         if self._models[0] is not model:

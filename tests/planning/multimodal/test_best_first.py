@@ -31,6 +31,29 @@ def test_a_short_way_is_planned_and_audited_and_repeats_bit_by_bit() -> None:
     assert np.linalg.norm(feet[1] - feet[0], axis=1).max() > 0.1
 
 
+def test_the_way_of_feet_to_a_goal_behind_goes_round_the_base() -> None:
+    """The straight way to a goal that is turned by half a turn leads through the robot."""
+    robot = sf.load("hexapod")
+    planner, home = StancePlanner(robot, World()), np.array(robot.home)
+    feet = planner.model.chart.home[6:].reshape(-1, 3)[:, :2]
+    radii = np.linalg.norm(feet - feet.mean(axis=0), axis=1)
+    left = []
+    for turn in (0.3, 1.0, 2.0, 3.0):
+        plan, _ = planner.empty_plan(home, (0.0, 0.0, turn), np.random.default_rng(0))
+        left.append(plan.graph.way_left(plan.start, plan.goal))
+        arc, chord = max(turn - 1.0, 0.0), 2.0 * np.sin(0.5 * min(turn, 1.0))
+        np.testing.assert_allclose(left[-1], (arc + chord) * radii, rtol=2e-2)
+    assert (np.diff(left, axis=0) > 0.0).all()
+
+
+@pytest.mark.slow
+def test_half_a_turn_in_place() -> None:
+    robot = sf.load("hexapod")
+    plan = StancePlanner(robot, World()).plan(np.array(robot.home), (0.0, 0.0, np.pi), seed=921)
+    assert plan.solved, plan.reason
+    assert audit_plan(plan).passed
+
+
 def test_a_step_is_climbed() -> None:
     robot = sf.load("hexapod")
     world = World(ground=(GroundPlane(), GroundBox((2.0, 1.0, 0.06), placement((0.0, 0.72, 0.03)))))

@@ -38,3 +38,16 @@ def test_an_unknown_planner_is_refused() -> None:
 
     with pytest.raises(SurefootError, match="RRTConnect"):
         OmplSingleMode("RRTDisconnect")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["LBKPIECE1", "BFMT"])
+def test_planners_that_draw_many_samples_before_edges_end_within_their_budget(name: str) -> None:
+    from surefoot.planning.ompl import OmplSingleMode
+
+    robot = sf.load("hexapod")
+    sequence = StancePlanner(robot, World()).plan(np.array(robot.home), (0.0, 0.06, 0.0), seed=0).sequence().head(2)
+    with OmplSingleMode(name) as single:
+        plan = StancePlanner(robot, World(), single_mode=single).follow(sequence, seed=5)
+        assert plan.solved, plan.reason
+        assert {answer.stopped for answer in single.answers} <= {"solved", "evaluations"}

@@ -147,7 +147,7 @@ def _metrics(planner: StancePlanner, plan: StancePlan) -> dict[str, Any]:
         "explored_stances": len(plan.explored),
         "checked_states": statistics.states,
         "checked_edges": statistics.edges,
-        "failure_causes": dict(statistics.causes.most_common()),
+        "failure_causes": dict((+statistics.causes).most_common()),
         "motions_tried": tried,
         "motions_solved": solved,
         **{f"{stage}_time_s": used for stage, used in plan.seconds.items()},

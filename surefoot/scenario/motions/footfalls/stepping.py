@@ -69,8 +69,9 @@ class Stepping:
         share = np.clip((t - self._time[k - 1]) / (self._time[k] - self._time[k - 1]), 0.0, 1.0)
         planned = self.plan.states[k - 1] + share * (self.plan.states[k] - self.plan.states[k - 1])
         measured = self.chart.state_of(np.asarray(state.q))
+        self._sample = k
         self._correct(t, planned, measured)
-        self._follow_feet(k, planned, measured)
+        self._follow_feet(planned, measured)
         both = np.tile(planned, (2, 1))
         both[0, :6] += self._correction
         both[:, 6:] += self._offsets.ravel()
@@ -92,25 +93,29 @@ class Stepping:
         begin, end = self._begins[self._sample], self._ends[self._sample]
         return float(np.clip((self._last - begin) / max(_LATE * (end - begin), 1e-9), 0.0, 1.0))
 
+    def _off(self, measured: Array, planned: Array) -> Array:
+        """(L, 3) how far feet are from their plan along the ground under them [m]."""
+        error, normals = (measured - planned)[6:].reshape(-1, 3), self.plan.normals[self._sample]
+        out: Array = error - normals * np.sum(normals * error, axis=1, keepdims=True)
+        return out
+
     def _correct(self, t: float, planned: Array, measured: Array) -> None:
         step = 0.0 if not np.isfinite(self._last) else max(t - self._last, 0.0)
         stands = np.arange(self._count) != self._swings
-        error = (measured - planned)[6:].reshape(-1, 3)
+        error = self._off(measured, planned)
         self.error = float(np.linalg.norm(error[stands, :2], axis=1).max())
         self._shift = np.r_[error[stands, :2].mean(axis=0), 0.0] if self.error > self._tolerance else np.zeros(3)
-        self._offsets[stands, :2] += _YIELD * step * (error - self._offsets)[stands, :2]
+        self._offsets[stands] += _YIELD * step * (error - self._offsets)[stands]
         self._correction += _RETURN * step * (planned[:6] - measured[:6])
         self._correction = np.clip(self._correction, -_MOST, _MOST)
         self._last = t
 
-    def _follow_feet(self, k: int, planned: Array, measured: Array) -> None:
+    def _follow_feet(self, planned: Array, measured: Array) -> None:
         """A foot that leaves takes its error along, and sheds it on its way; one that has landed keeps what is left."""
-        self._sample, swings = k, int(self.plan.swings[k])
+        swings = int(self.plan.swings[self._sample])
         if swings != self._swings:
-            error = (measured - planned)[6:].reshape(-1, 3)
             if self._swings >= 0:
-                self._offsets[self._swings, :2] = error[self._swings, :2]
-                self._offsets[self._swings, 2] = 0.0
+                self._offsets[self._swings] = self._off(measured, planned)[self._swings]
             if swings >= 0:
                 self._left[swings] = self._offsets[swings]
             self._swings = swings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,22 @@ def test_a_base_that_is_off_is_led_back_and_a_foot_lands_in_its_place(
     from_measured = np.r_[q[:7], told[7:]]
     foot = chart.state_of(from_measured)[6 + 3 * leg : 9 + 3 * leg]
     np.testing.assert_allclose(foot, timed.states[end - 1, 6 + 3 * leg : 9 + 3 * leg], atol=1e-3)
+
+
+def test_a_foot_that_slid_down_a_slope_is_followed_along_the_ground(planned: tuple[StancePlanner, TimedPlan]) -> None:
+    """Neither lifted off the slope nor pressed into it, which would unload or load it."""
+    planner, timed = planned
+    chart, normal, down = planner.model.chart, np.array([0.0, -0.6, 0.8]), np.array([0.0, -0.8, -0.6])
+    sloping = replace(timed, normals=np.broadcast_to(normal, timed.normals.shape))
+    stepping, time = Stepping(chart, sloping), timed.trajectory.time
+    state = timed.states[0].copy()
+    state[6:9] += 0.004 * down
+    q = chart.lift(state[None]).q[0]
+    for t in np.arange(0.0, time[1], 0.01):
+        told = stepping.configuration(float(t), State(float(t), q, np.zeros(24)))
+    moved = (chart.state_of(told) - timed.states[0])[6:9]
+    assert abs(moved @ normal) < 1e-9
+    assert 0.002 < moved @ down < 0.004
 
 
 def test_another_plan_is_asked_for_once_the_robot_has_come_to_rest(planned: tuple[StancePlanner, TimedPlan]) -> None:
