@@ -37,12 +37,13 @@ def compare_distribution(
     dcm: Annotated[
         str | None, typer.Option(metavar="X,Y", help="DCM from the CoM in metres, for the method `dcm`.")
     ] = None,
+    out: Annotated[Path | None, typer.Option(help="HTML file; default: distribution-ROBOT.html.")] = None,
     json: Json = False,
 ) -> int:
     """Share the load of a standing robot among its contacts by every method, side by side."""
     from surefoot.cli.study.distribution import distribution_command
 
-    return distribution_command(robot, contacts, acceleration, dcm, json)
+    return distribution_command(robot, contacts, acceleration, dcm, out, json)
 
 
 @study.command(name="compare-controllers")
@@ -52,13 +53,16 @@ def compare_controllers(
     controllers: Annotated[
         str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
     ] = None,
+    pace: Annotated[
+        float | None, typer.Option(help="Speed of the classic controllers' loops over that of a fall; default: 2.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
     json: Json = False,
 ) -> int:
     """Push a standing robot under many controllers: survived push, tracking, torque and time per tick on one page."""
     from surefoot.cli.study.controllers import controllers_command
 
-    return controllers_command(scenario, robot, controllers, out, json)
+    return controllers_command(scenario, robot, controllers, pace, out, json)
 
 
 @study.command(name="swing-up")

@@ -10,7 +10,7 @@ from surefoot.cli.console import names_in, progress
 
 
 def controllers_command(
-    scenario: str, robot: str | None, controllers: str | None, out: Path | None, as_json: bool
+    scenario: str, robot: str | None, controllers: str | None, pace: float | None, out: Path | None, as_json: bool
 ) -> int:
     """Compare them; the last line printed is the path of the page.
 
@@ -24,7 +24,7 @@ def controllers_command(
     name = robot or read_scenario(scenario).robot.name or "robot"
     with progress("pushing") as tell:
         rows = compare_controllers(
-            scenario, robot, names_in(controllers) or CONTROLLERS,
+            scenario, robot, names_in(controllers) or CONTROLLERS, pace=pace,
             told=lambda done, total, text: tell(done / total, text),
         )  # fmt: skip
     page = out or Path(f"controllers-{Path(str(name)).stem}.html")
@@ -38,7 +38,7 @@ def controllers_command(
         error = "–" if row.com_error_mm is None else f"{row.com_error_mm:.1f} mm"
         torque = "–" if row.torque_share is None else f"{row.torque_share:.0%}"
         tick = "–" if row.tick_ms is None else f"{row.tick_ms:.2f} ms"
-        print(f"  {row.name:<18} {row.survived:>5.0%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
+        print(f"  {row.name:<18} {row.survived:>6.1%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
               f"   {row.trouble or ''}")  # fmt: skip
     print(page)
     return 0

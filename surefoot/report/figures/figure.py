@@ -71,7 +71,7 @@ def figure_svg(
     """
     drawn = [line._replace(colour=line.colour or COLOURS[k % len(COLOURS)]) for k, line in enumerate(lines)]
     box = _Box(_limits(drawn) if limits is None else np.asarray(limits, dtype=float))
-    named = [(a.name, a.colour) for a in areas if a.name] + [(a.name, a.colour) for a in drawn if a.name]
+    named = [(a.name, _pale(a.colour)) for a in areas if a.name] + [(a.name, a.colour) for a in drawn if a.name]
     height = _HEIGHT + _KEY * ((len(named) + 1) // 2)
     parts = [
         html(
@@ -118,7 +118,7 @@ class _Box:
         """A polygon, cut at the frame."""
         corners = _cut(np.asarray(area.corners, dtype=float), self.limits)
         text = " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(corners)) if len(corners) else ""
-        return html('<polygon points="{}" fill="{}" fill-opacity=".3" stroke="none"/>', text, area.colour)
+        return html('<polygon points="{}" fill="{}" stroke="none"/>', text, _pale(area.colour))
 
     def line(self, line: Line) -> Html:
         """A line, thinned, interrupted where it is outside or NaN."""
@@ -164,6 +164,11 @@ class _Box:
             )
         )  # fmt: skip
         return parts
+
+
+def _pale(colour: str) -> str:
+    """The colour of an area: opaque, so that the key shows it also where areas overlap."""
+    return f"color-mix(in srgb, {colour} 35%, Canvas)"
 
 
 def round_values(low: float, high: float) -> Array:

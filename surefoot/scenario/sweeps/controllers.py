@@ -26,8 +26,8 @@ __all__ = ["CONTROLLERS", "SHARES", "ControllerRow", "compare_controllers", "con
 
 CONTROLLERS: tuple[str, ...] = (*CLASSIC, "joint_pd", "balance")
 """Those that are compared: the classic ones, joint springs, and the whole-body controller of the package."""
-SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
-"""Of M ω s: the pushes, in order; the search ends at the first that is not survived."""
+SHARES = tuple(0.25 + 0.125 * k for k in range(14))
+"""Of M ω s: the pushes, in order; after the first, bisection finds the largest that is survived."""
 _UPRIGHT, _AFTER = np.deg2rad(20.0), 2.4  # [rad], [s]
 _QUICK = 0.1  # quantile of the computing times
 
@@ -64,6 +64,7 @@ def compare_controllers(
     robot: str | None = None,
     controllers: Sequence[str] = CONTROLLERS,
     shares: Sequence[float] = SHARES,
+    pace: float | None = None,
     told: Callable[[int, int, str], None] = lambda done, total, text: None,
 ) -> list[ControllerRow]:
     """Push a standing robot under every controller, on true states.
@@ -73,6 +74,7 @@ def compare_controllers(
         robot: In place of the scenario's.
         controllers: Which ones.
         shares: Of M ω s, in order.
+        pace: Of the gains of the classic controllers, see `ClassicGains`; theirs if omitted.
         told: Called with how many of how many controllers are done, and the next one's name.
 
     Raises:
@@ -90,34 +92,37 @@ def compare_controllers(
     rows = []
     for k, name in enumerate(controllers):
         told(k, len(controllers), name)
-        rows.append(_compared(scenario, name, shares))
+        rows.append(_compared(scenario, name, shares, pace))
     told(len(controllers), len(controllers), "")
     return rows
 
 
-def _compared(scenario: Scenario, name: str, shares: Sequence[float]) -> ControllerRow:
-    row = ControllerRow(name)
-    for share in shares:
+def _compared(scenario: Scenario, name: str, shares: Sequence[float], pace: float | None) -> ControllerRow:
+    row, lower, upper = ControllerRow(name), -1, len(shares)
+    while upper - lower > 1:
+        share = shares[(k := 0 if lower < 0 else (lower + upper) // 2)]
         try:
-            simulation = build_simulation(_with(scenario, name, share))
+            simulation = build_simulation(_with(scenario, name, share, pace))
         except NotSupportedError as error:
             return replace(row, trouble=error.message)
         simulation.settings = replace(simulation.settings, after_fall=0.0)
         try:
             log = simulation.run()
         except StoppedError as error:
-            return replace(row, trouble=f"push of {share:.0%}: {error.message}")
-        if share == shares[0]:
+            row, upper = replace(row, trouble=f"push of {share:.1%}: {error.message}"), k
+            continue
+        if k == 0:
             row = _measured(row, simulation.robot, log, np.array(simulation.timing()["controller"]))
         if log.metadata["fall_time_s"] is not None or float(log["base.tilt"][-1]) >= _UPRIGHT:
-            return row
-        row = replace(row, survived=share)
+            upper = k
+        else:
+            row, lower = replace(row, survived=share), k
     return row
 
 
-def _with(scenario: Scenario, name: str, share: float) -> Scenario:
+def _with(scenario: Scenario, name: str, share: float, pace: float | None) -> Scenario:
     """The scenario with another controller and push, true states."""
-    kind = {"kind": "classic", "method": name} if name in CLASSIC else {"kind": name}
+    kind = {"kind": "classic", "method": name, "pace": pace} if name in CLASSIC else {"kind": name}
     tables = scenario.model_dump(exclude_none=True, exclude={"sensors", "estimator", "events", "audit"})
     end = max(event.time + (event.duration or 0.0) for event in scenario.events if event.kind == "push") + _AFTER
     tables |= {"controller": kind, "study": "none", "audit": {"kind": "none"}}
@@ -158,7 +163,7 @@ def controllers_page(
         return "–" if value is None else text.format(value)
 
     table = [
-        (row.name, f"{row.survived:.0%}", cell(row.com_error_mm, "{:.1f}"), cell(row.tilt_deg, "{:.1f}"),
+        (row.name, f"{row.survived:.1%}", cell(row.com_error_mm, "{:.1f}"), cell(row.tilt_deg, "{:.1f}"),
          cell(row.torque_share, "{:.0%}"), cell(row.tick_ms, "{:.2f}"), row.trouble or "")
         for row in rows
     ]  # fmt: skip

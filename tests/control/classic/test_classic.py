@@ -9,6 +9,7 @@ from surefoot.control.classic import CLASSIC, ClassicGains, classic_controller, 
 from surefoot.control.classic.body import prioritised
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import State
+from surefoot.reduced.models import regulator_gains
 
 ROBOT = sf.load("humanoid", base="floating")
 
@@ -35,6 +36,30 @@ def test_body_identities() -> None:
     for now, name in ((body.contact_bias, "contacts"), (body.momentum_bias, "momentum"), (body.base_bias, "base")):
         rate = (getattr(plus, name) - getattr(minus, name)) @ body.v / (2.0 * h)
         np.testing.assert_allclose(now, rate, atol=1e-4)
+
+
+def test_corners_are_those_of_the_robot() -> None:
+    body = random_body(2)
+    for name, corners in zip(body.stance.names, body.stance.corners, strict=True):
+        np.testing.assert_allclose(corners, ROBOT.contact_corners(body.q)[name], atol=1e-12)
+
+
+@pytest.mark.parametrize(("omega", "pace"), [(3.4, 2.0), (6.4, 1.5), (4.5, 3.0)])
+def test_gains_by_the_rule(omega: float, pace: float) -> None:
+    """Poles −ω and −k ω; CMP and DCM stabilisers with the gain k are the same law; what is given stays."""
+    gains = ClassicGains(pace=pace).of(omega)
+    stiffness, damping = gains.com
+    poles = np.linalg.eigvals([[0.0, 1.0], [-stiffness, -damping]])
+    np.testing.assert_allclose(np.sort(poles), [-pace * omega, -omega])
+    k1, k2 = regulator_gains(omega, (-1.0, -pace))  # of the ZMP: ẍ = ω² (x − u)
+    np.testing.assert_allclose([stiffness, damping], [-(omega**2) * (1.0 + k1), -(omega**2) * k2])
+    x, v = 0.03, -0.2
+    ahead = x + v / omega
+    by_dcm, by_cmp = omega * (-pace * omega * ahead - v), omega**2 * (x - ahead - pace * ahead)
+    assert by_dcm == pytest.approx(by_cmp) == pytest.approx(-stiffness * x - damping * v)
+    assert np.roots([1.0, gains.base[1], gains.base[0]]) == pytest.approx(2 * [-pace * omega], rel=1e-6)
+    given = ClassicGains(com=(60.0, 15.0), momentum=0.0).of(omega)
+    assert (given.com, given.momentum) == ((60.0, 15.0), 0.0)
 
 
 def test_priorities() -> None:
@@ -109,5 +134,5 @@ def test_schedule_and_lean() -> None:
     wanted = 50.0 * control.base_error(body) - 15.0 * body.base @ body.v
     np.testing.assert_allclose(control.base_acceleration(body), wanted, atol=1e-9)
     there = control.start.com + np.array([0.02, 0.0, 0.0])
-    wanted = gains.com[0] * (there - body.com) - gains.com[1] * body.com_velocity
+    wanted = control.gains.com[0] * (there - body.com) - control.gains.com[1] * body.com_velocity
     np.testing.assert_allclose(control.com_acceleration(body), wanted, atol=1e-9)
