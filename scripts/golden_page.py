@@ -44,7 +44,7 @@ Results that are not one number each:
 
 | source | result | here |
 |---|---|---|
-| Fig. 2.14 | null-space speeds up to 2.44, then 8.58 rad/s; or 1.186 in every period | `test_null_space_acceleration.py` |
+| Fig. 2.14 | null-space speeds: 2.44, then 8.58 rad/s; or 1.186 throughout | `test_null_space_acceleration.py` |
 | Fig. 2.15 | CoM raised until the knees are straight, then by the arms | scenario `straight-knees` |
 | Fig. 3.8 | V-shaped ground: feet slide without internal force | scenario `slide-v` |
 | 4.7.4 | zero gravity: limbs turn the base, walking drifts | scenarios `zero-g-turn`, `zero-g-walk` |

@@ -54,7 +54,7 @@ def compare_controllers(
         str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
     ] = None,
     pace: Annotated[
-        float | None, typer.Option(help="Speed of the classic controllers' loops over that of a fall; default: 2.")
+        float | None, typer.Option(help="Speed of the classic controllers' loops over that of a fall; default: 3.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
     json: Json = False,

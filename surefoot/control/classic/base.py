@@ -21,6 +21,7 @@ __all__ = ["ClassicController", "ClassicGains"]
 
 _LEANING = 0.8  # [s]
 _AHEAD, _ROUNDING = 0.02, 1e-9  # within which a joint may reach its largest speed [s]; share of that speed
+_CARRIED = 1e-3  # load that may be missing, as a share of the weight
 _SLOWING = 10.0  # largest speed of a joint towards a limit, over its distance from it [1/s]
 
 
@@ -39,7 +40,7 @@ class ClassicGains:
         base: Of the base's attitude; by the rule k² ω², 2 k ω.
         posture: Of the joints; by the rule as the base.
         contact: Damping of contact velocities [1/s]; by the rule 2 k ω.
-        momentum: Damping of angular momentum [1/s]; by the rule k ω.
+        momentum: Damping of angular momentum [1/s]; by the rule ω: no faster than the fall.
         rolling: Relative angular acceleration per angle by which the soles have rolled [1/s²], for `momentum_damping`.
         base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
         lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
@@ -47,7 +48,7 @@ class ClassicGains:
             position; None: as in the literature, which ignores both.
     """
 
-    pace: float = 2.0
+    pace: float = 3.0
     com: tuple[float, ...] = ()
     base: tuple[float, ...] = ()
     posture: tuple[float, ...] = ()
@@ -71,7 +72,7 @@ class ClassicGains:
             base=self.base or (fast**2, 2.0 * fast),
             posture=self.posture or (fast**2, 2.0 * fast),
             contact=self.contact or 2.0 * fast,
-            momentum=self.momentum if self.momentum >= 0.0 else fast,
+            momentum=self.momentum if self.momentum >= 0.0 else omega,
         )
 
 
@@ -173,6 +174,16 @@ class ClassicController(ABC):
         """The contacts stay where they are."""
         return body.contacts, -body.contact_bias - self.gains.contact * body.contacts @ body.v
 
+    def levels(self, body: StandingBody) -> list[tuple[Array, Array]]:
+        """Contacts; CoM and base; posture: J and the wanted J q̈ of each."""
+        com = self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass
+        moved = np.vstack([body.com_jacobian, body.base])
+        return [
+            self.contact_level(body),
+            (moved, np.r_[com, self.base_acceleration(body) - body.base_bias]),
+            (np.eye(self.robot.nv)[6:], self.posture_acceleration(body)),
+        ]
+
     def accelerations(
         self, body: StandingBody, levels: list[tuple[Array, Array]], metric: Array | None = None
     ) -> Array:
@@ -205,6 +216,9 @@ class ClassicController(ABC):
     def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
         """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).
 
+        Where the distribution does not carry the whole load, the momentum cannot change as wanted, and q̈ becomes the
+        nearest one, by Gauss's measure, with the contacts at rest and the momentum that the wrenches give (section 5.9).
+
         Args:
             body: The tick.
             acceleration: (nv,) q̈.
@@ -213,6 +227,12 @@ class ClassicController(ABC):
         load = body.momentum @ acceleration + body.momentum_bias + body.stance.weight
         load[2] = max(load[2], 0.1 * body.stance.weight[2])
         wrenches = distribute(self.distribution, body.stance, load, at)
+        missing = body.stance.map @ wrenches.ravel() - load
+        if np.abs(missing).max() > _CARRIED * body.stance.weight[2]:
+            rows = np.vstack([body.contacts, body.momentum])
+            through = np.linalg.solve(body.mass_matrix, rows.T)
+            change = np.linalg.pinv(rows @ through, rcond=1e-9, hermitian=True)
+            acceleration = acceleration + through @ change @ np.r_[np.zeros(len(body.contacts)), missing]
         full = body.mass_matrix @ acceleration + body.bias - body.contacts.T @ wrenches.ravel()
         return np.asarray(full[6:])
 

@@ -86,6 +86,27 @@ def test_torques_carry_the_robot_at_rest(method: str) -> None:
     np.testing.assert_allclose(body.contacts.T @ wrenches, load, atol=0.05)
 
 
+@pytest.mark.parametrize("asked", [0.2, 3.0])
+def test_torques_ask_no_more_than_soles_give(asked: float) -> None:
+    """With the contacts at rest, the CoP that the torques call for is in the soles, at their edge if more is asked."""
+    control = classic_controller("operational_space", ROBOT)
+    body, n = control.start, ROBOT.nv
+    rows = np.vstack([body.contacts, body.com_jacobian])
+    wanted = np.linalg.lstsq(rows, np.r_[np.zeros(len(body.contacts)), asked, 0.0, 0.0], rcond=None)[0]
+    torque, J = control.torque_of(body, wanted), body.contacts
+    law = np.block([[body.mass_matrix, -J.T], [J, np.zeros((len(J), len(J)))]])
+    found = np.linalg.lstsq(law, np.r_[np.r_[np.zeros(6), torque] - body.bias, -body.contact_bias], rcond=None)[0]
+    wrenches = found[n:].reshape(-1, 6)
+    moment = (np.cross(body.stance.points, wrenches[:, :3]) + wrenches[:, 3:]).sum(axis=0)
+    heel = min(float(corners[:, 0].min()) for corners in body.stance.corners)
+    cop = -moment[1] / wrenches[:, 2].sum()
+    assert cop >= heel - 1e-6
+    if asked > 1.0:
+        assert cop == pytest.approx(heel, abs=1e-6)
+    else:
+        assert body.com_jacobian[0] @ found[:n] == pytest.approx(asked, abs=1e-3)
+
+
 def test_refused() -> None:
     with pytest.raises(UnknownNameError, match="controller"):
         classic_controller("magic", ROBOT)
