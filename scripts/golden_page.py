@@ -64,7 +64,7 @@ Results that are not one number each:
 | 7.3.2 | walking on sand | not made |
 | 7.4.3 | stairs of 20 mm, walking with toe-off | scenario `walk-stairs`; soles stay flat: toe-off is not made |
 | 7.5.2 | synergies P1 to P3, C1 to C4 by command | scenario `synergies`, `tests/control/classic/test_synergies.py` |
-| 7.7.2 | pushed at the hip for 2 s: two feet, one, two | not made |
+| 7.7.2 | pushed at the hip for 2 s: two feet, one, two | scenario `hip-push`: both feet stay down |
 | 7.7.3 | compliance to measured wrenches | not made |
 | 7.7.1 | a slow push of 6 N on the back: gives way, recovers | scenario `compliant-reflex` |
 | 7.7.4 | an expected impact does not roll the soles; another does, and they recover | scenario `impact-accommodation` |

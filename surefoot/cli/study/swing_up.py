@@ -78,8 +78,8 @@ def _page(found: list[SwingUp]) -> Html:
     head = ("case", "setting", "thesis", "ours, with the largest demanded force", "stable or not")
     figures = [
         html("<figure><h2>Case {}: {}</h2>{}</figure>", run.case.name, run.case.about,
-             figure_svg([Line(run.time, _whole(run.tilt), "tilt [rad]", width=1.5), Line(run.time, run.travel, "cart [m]")],
-                        ("time [s]", "tilt, travel")))
+             figure_svg([Line(run.time, _whole(run.tilt), "tilt [rad]", width=1.5),
+                         Line(run.time, run.travel, "cart [m]")], ("time [s]", "tilt, travel")))
         for run in found
     ]  # fmt: skip
     body = [

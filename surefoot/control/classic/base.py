@@ -216,8 +216,8 @@ class ClassicController(ABC):
     def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
         """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).
 
-        Where the distribution does not carry the whole load, the momentum cannot change as wanted, and q̈ becomes the
-        nearest one, by Gauss's measure, with the contacts at rest and the momentum that the wrenches give (section 5.9).
+        Where the distribution does not carry the whole load, the momentum cannot change as wanted: q̈ is the nearest
+        one, by Gauss's measure, with the contacts at rest and the momentum that the wrenches give (section 5.9).
 
         Args:
             body: The tick.

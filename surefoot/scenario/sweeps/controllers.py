@@ -165,17 +165,17 @@ def controllers_page(
     table = [
         (row.name, f"{row.survived:.1%}", cell(row.com_error_mm, "{:.1f}"), cell(row.tilt_deg, "{:.1f}"),
          cell(row.torque_share, "{:.0%}"), cell(row.tick_ms, "{:.2f}"), row.trouble or "")
-        for row in rows
+        for row in sorted(rows, key=lambda row: -row.survived)
     ]  # fmt: skip
     head = ("controller", "survived push [M ω s]", "CoM error [mm]", "largest tilt [°]", "largest torque / limit",
             "time per tick [ms]", "remark")  # fmt: skip
     lines = [Line(row.time, row.way, row.name) for row in rows if len(row.time) and row.com_error_mm is not None]
-    pushes = ", ".join(f"{s:.0%}" for s in shares)
     about = (
-        f"The robot stands on its feet and is pushed at the height of its CoM by {pushes} "
-        "of M ω s, the impulse after which the capture point of the linear inverted pendulum is at the edge of the "
-        "support. Errors, tilt and torque are those of the first push. All controllers see true states and share their "
-        "gains, but for servos; none steps. Times per tick are those of this machine, in Python."
+        "The robot stands on its feet and is pushed at the height of its CoM. M ω s is the impulse after which the "
+        "capture point of the linear inverted pendulum is at the edge of the support. Errors, tilt and torque are those "
+        f"of a push of {shares[0]:.0%}; bisection then finds the largest one of {len(shares)} up to {shares[-1]:.1%} "
+        "that is survived. All controllers see true states, and none steps. Classic ones get their gains by one rule "
+        "from ω = √(g / z) and a pace. Times per tick are those of this machine, in Python."
     )
     body = [
         html("<h1>Controllers on {}: {}</h1><p>{}</p>", robot, scenario, about),
