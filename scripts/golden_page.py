@@ -131,7 +131,7 @@ def golden_page(table: list[Row] | None = None) -> str:
 def _pendulum() -> Iterator[Row]:
     omega = natural_frequency(0.8)
     found, _ = pendulum_state([-0.1], [0.4], [0.0], omega, [0.1, 0.3, 0.5])
-    for what, printed, sum_of in (("joints of the chain", 17, 6 + 1 + 7), ("of them redundant", 11, 6 + 1 + 7 - 6)):
+    for what, printed, sum_of in (("joints of the chain", 17.0, 6 + 1 + 7), ("of them redundant", 11.0, 6 + 1 + 7 - 6)):
         yield Row("2.7", f"{what}, 6 + 1 + 7", printed, sum_of, None, "the book's sum is wrong")
     yield Row("4.3.1 †", "LIP ω at z = 0.8 m [1/s]", 3.50179, omega, 5e-6)
     for t, printed, x in zip((0.1, 0.3, 0.5), (-0.0653716, -0.0171236, 0.0223763), found[:, 0], strict=True):

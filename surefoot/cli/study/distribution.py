@@ -71,7 +71,8 @@ def _page(robot: str, push: list[float], stance: Stance, rows: list[Distribution
         arm = size * (1.8 - 0.9 * k / len(rows))  # methods that agree stay visible
         crosses = [cop + arm * np.array([[-1, -1], [1, 1], [np.nan, 0], [-1, 1], [1, -1], [np.nan, 0]]) for cop in cops]
         if crosses:
-            lines.append(Line(*np.vstack(crosses).T, row.method))
+            x, y = np.vstack(crosses).T
+            lines.append(Line(x, y, row.method))
     soles = [Area(corners[:, :2], "", "#888888") for corners in stance.corners]
     low, high = np.vstack(stance.corners)[:, :2].min(0) - 3 * size, np.vstack(stance.corners)[:, :2].max(0) + 3 * size
     limits = np.array([low, high]).T

@@ -35,7 +35,8 @@ class WeightedInverse(ClassicController):
         counts = (len(body.contacts), 3, 3, len(levels[-1][0]))
         weights = np.repeat(self.weights, counts)[:, None]
         square = rows.T @ (weights * rows) + 1e-8 * np.eye(self.robot.nv)
-        return self.torque_of(body, np.linalg.solve(square, rows.T @ (weights[:, 0] * wanted)))
+        found: Array = np.array(np.linalg.solve(square, rows.T @ (weights[:, 0] * wanted)), dtype=float)
+        return self.torque_of(body, found)
 
 
 class MomentumDamping(ClassicController):

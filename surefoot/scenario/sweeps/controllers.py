@@ -45,7 +45,7 @@ class ControllerRow:
         tick_ms: Time of a tick, without the physics [ms]: the fastest decile.
         trouble: Why a run ended early; None if none did, or by a fall.
         time: (n,) of the first push [s].
-        way: (n,) of the CoM from its start [mm].
+        way: (n,) of the CoM from its start, in the direction in which it came farthest [mm].
     """
 
     name: str
@@ -134,7 +134,9 @@ def _with(scenario: Scenario, name: str, share: float, pace: float | None) -> Sc
 def _measured(row: ControllerRow, robot: Robot, log: Log, ticks: Array) -> ControllerRow:
     data = robot.model.createData()
     com = np.array([pin.centerOfMass(robot.model, data, np.array(q))[:2] for q in log["q"]])
-    way = 1e3 * np.hypot(*(com - com[0]).T)
+    moved = 1e3 * (com - com[0])
+    way = np.hypot(*moved.T)
+    farthest = moved[int(np.argmax(way))]
     fell = log.metadata["fall_time_s"] is not None
     return replace(
         row,
@@ -143,7 +145,7 @@ def _measured(row: ControllerRow, robot: Robot, log: Log, ticks: Array) -> Contr
         torque_share=float(np.max(log["torque.ratio"])),
         tick_ms=1e3 * float(np.quantile(ticks, _QUICK)),
         time=np.array(log.time),
-        way=np.array(way),
+        way=moved @ farthest / max(float(np.max(way)), 1e-9),
     )
 
 
@@ -172,10 +174,10 @@ def controllers_page(
     lines = [Line(row.time, row.way, row.name) for row in rows if len(row.time) and row.com_error_mm is not None]
     about = (
         "The robot stands on its feet and is pushed at the height of its CoM. M ω s is the impulse after which the "
-        "capture point of the linear inverted pendulum is at the edge of the support. Errors, tilt and torque are those "
-        f"of a push of {shares[0]:.0%}; bisection then finds the largest one of {len(shares)} up to {shares[-1]:.1%} "
-        "that is survived. All controllers see true states, and none steps. Classic ones get their gains by one rule "
-        "from ω = √(g / z) and a pace. Times per tick are those of this machine, in Python."
+        "capture point of the linear inverted pendulum is at the edge of the support. Errors, tilt and torque are "
+        f"those of a push of {shares[0]:.0%}; bisection then finds the largest one of {len(shares)} up to "
+        f"{shares[-1]:.1%} that is survived. All controllers see true states, and none steps. Classic ones get their "
+        "gains by one rule from ω = √(g / z) and a pace. Times per tick are those of this machine, in Python."
     )
     body = [
         html("<h1>Controllers on {}: {}</h1><p>{}</p>", robot, scenario, about),

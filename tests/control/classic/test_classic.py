@@ -93,7 +93,7 @@ def test_torques_ask_no_more_than_soles_give(asked: float) -> None:
     body, n = control.start, ROBOT.nv
     rows = np.vstack([body.contacts, body.com_jacobian])
     wanted = np.linalg.lstsq(rows, np.r_[np.zeros(len(body.contacts)), asked, 0.0, 0.0], rcond=None)[0]
-    torque, J = control.torque_of(body, wanted), body.contacts
+    torque, J = control.torque_of(body, np.array(wanted, dtype=float)), body.contacts
     law = np.block([[body.mass_matrix, -J.T], [J, np.zeros((len(J), len(J)))]])
     found = np.linalg.lstsq(law, np.r_[np.r_[np.zeros(6), torque] - body.bias, -body.contact_bias], rcond=None)[0]
     wrenches = found[n:].reshape(-1, 6)
