@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from math import exp
 
 import numpy as np
+from scipy.optimize import brentq
 
 import surefoot as sf
-from surefoot.contact import yaw_bounds
+from surefoot.contact import ConeForces, yaw_bounds
 from surefoot.contact.distribution import (
     LoopLimb,
     Stance,
@@ -25,7 +26,7 @@ from surefoot.ik.singular import consistent_motion
 from surefoot.kinematics import Configuration
 from surefoot.motion import Quintic
 from surefoot.reduced import capture_zmp, critical_horizon, natural_frequency, pendulum_state, regulator_poles
-from surefoot.reduced.models import regulator_gains, wheel_region
+from surefoot.reduced.models import LinearPendulum, regulator_gains, wheel_region
 from surefoot.reduced.strategies import ANTICIPATED, SURPRISED, accommodate_impact, ankle_hip
 
 HEAD = """# Golden numbers
@@ -43,7 +44,7 @@ Results that are not one number each:
 
 | source | result | here |
 |---|---|---|
-| Fig. 2.14 | null-space accelerations: periodic or not | `tests/golden/test_null_space_acceleration.py` |
+| Fig. 2.14 | null-space speeds: 2.44, then 8.58 rad/s; or 1.186 throughout | `test_null_space_acceleration.py` |
 | Fig. 2.15 | CoM raised until the knees are straight, then by the arms | scenario `straight-knees` |
 | Fig. 3.8 | V-shaped ground: feet slide without internal force | scenario `slide-v` |
 | 4.7.4 | zero gravity: limbs turn the base, walking drifts | scenarios `zero-g-turn`, `zero-g-walk` |
@@ -54,13 +55,16 @@ Results that are not one number each:
 | Video 5.8-4 | kick: reaction null space, then conserved momentum | not made |
 | 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |
 | Fig. 5.34 | CoP held at the edge of the sole by the ankles alone | not made |
+| Fig. 5.35 | 3 N m at the base, then 5 N at the CoM, 0.5 s each, while wiping | not made |
+| Table 3.1 | classes of postures | `surefoot.ik.analysis`, `tests/ik/analysis/test_analysis_posture.py` |
+| 4.8 | identities of the three forms of the equations of motion | `tests/dynamics/forms` |
 | Table 5.3 | computing times | `surefoot bench whole_body`; times are of the machine |
 | (6.17) to (6.20) | second-order form closure of a square | not made |
 | 6.4, 6.5 | robots that carry an object together | not made |
 | 7.3.2 | walking on sand | not made |
 | 7.4.3 | stairs of 20 mm, walking with toe-off | scenario `walk-stairs`; soles stay flat: toe-off is not made |
 | 7.5.2 | synergies P1 to P3, C1 to C4 by command | scenario `synergies`, `tests/control/classic/test_synergies.py` |
-| 7.7.2 | pushed at the hip for 2 s: two feet, one, two | not made |
+| 7.7.2 | pushed at the hip for 2 s: two feet, one, two | scenario `hip-push`: both feet stay down |
 | 7.7.3 | compliance to measured wrenches | not made |
 | 7.7.1 | a slow push of 6 N on the back: gives way, recovers | scenario `compliant-reflex` |
 | 7.7.4 | an expected impact does not roll the soles; another does, and they recover | scenario `impact-accommodation` |
@@ -127,6 +131,8 @@ def golden_page(table: list[Row] | None = None) -> str:
 def _pendulum() -> Iterator[Row]:
     omega = natural_frequency(0.8)
     found, _ = pendulum_state([-0.1], [0.4], [0.0], omega, [0.1, 0.3, 0.5])
+    for what, printed, sum_of in (("joints of the chain", 17.0, 6 + 1 + 7), ("of them redundant", 11.0, 6 + 1 + 7 - 6)):
+        yield Row("2.7", f"{what}, 6 + 1 + 7", printed, sum_of, None, "the book's sum is wrong")
     yield Row("4.3.1 †", "LIP ω at z = 0.8 m [1/s]", 3.50179, omega, 5e-6)
     for t, printed, x in zip((0.1, 0.3, 0.5), (-0.0653716, -0.0171236, 0.0223763), found[:, 0], strict=True):
         yield Row("4.3.1 †", f"LIP x({t:g} s) from −0.1 m, 0.4 m/s [m]", printed, x, 5e-8)
@@ -140,6 +146,12 @@ def _regulators() -> Iterator[Row]:
         ours = regulator_gains(5.94, poles)
         yield Row("Fig. 5.9 †", f"k₁, poles {poles[0]:g}, {poles[1]:g} (times ω)", k1, ours[0], 5e-5)
         yield Row("Fig. 5.9 †", f"k₂, poles {poles[0]:g}, {poles[1]:g} (times ω) [s]", k2, ours[1], 5e-5)
+        closed = [LinearPendulum(5.94).rates(e, np.array([-ours[0] * e[0] - ours[1] * e[1]])) for e in np.eye(2)]
+        for pole, found in zip(sorted(poles), np.sort(np.linalg.eigvals(np.transpose(closed)).real), strict=True):
+            printed = {-1.0: -5.94, -0.2: -1.188}[pole]
+            yield Row(
+                "Fig. 5.9 †", f"closed-loop pole {pole:g} ω beside {sum(poles) - pole:g} ω [1/s]", printed, found, 1e-6
+            )
     k1, k2 = regulator_gains(5.94, (-1.0, -0.2))
     yield Row("Fig. 5.9 †", "half width of the control strip, poles −1, −0.2 [m]", 0.08, 0.096 / -k1, 5e-5)
     upper = wheel_region((-0.096, 0.096), 2.0, 7.0 * 9.81)[1] - 0.096
@@ -170,6 +182,9 @@ def _distribution() -> Iterator[Row]:
             for k, side in enumerate(("right", "left")):
                 yield Row("5.10 †", f"{method} f_z {side}, CoM y = {y:g} m [N]", wanted[k], found[k, 2], 6e-3)
         yield Row("5.10 †", f"pseudoinverse m_x, CoM y = {y:g} m [N m]", moment, found[0, 3], 6e-4)
+    C = Stance(("right", "left"), points, np.array([0.0, 0.0, 0.279]), 7.0, np.array([0.5, 0.5])).map
+    planar = C[[1, 2, 3]][:, [1, 2, 3, 7, 8, 9]]
+    yield Row("Fig. 3.5", "internal components in the lateral plane", 3, 6 - np.linalg.matrix_rank(planar), 0.0)
     swept = [
         hand_tracking(stance, {"left": found[1] + np.array([0.0, f, 0.0, 0.0, 0.0, 0.0])})
         for f in np.linspace(-5.0, 5.0, 21)
@@ -183,6 +198,9 @@ def _distribution() -> Iterator[Row]:
     yield Row("6.3.5", "rank of V_L, triangle", 3, np.linalg.matrix_rank(linkage_matrix(triangle)), 0.0)
     remark = "the printed e₁₃ gives 6; geometry gives 5, as the text says"
     yield Row("(6.61)", "rank of V_L, square", 5, np.linalg.matrix_rank(linkage_matrix(square)), 0.0, remark)
+    for p, pairs in ((3, 3), (4, 6), (8, 28)):
+        count = linkage_matrix(np.random.default_rng(0).normal(size=(p, 3))).shape[1]
+        yield Row("6.3.3", f"pairs of {p} arms", pairs, count, 0.0)
 
 
 def _cones() -> Iterator[Row]:
@@ -193,6 +211,19 @@ def _cones() -> Iterator[Row]:
         load = f"f = ({wrench[0]:g}, {wrench[1]:g}, 70) N"
         yield Row("(3.22) †", f"least m_z of a sole, {load} [N m]", lower, float(np.ravel(low)[0]), 5e-9)
         yield Row("(3.22) †", f"largest m_z of a sole, {load} [N m]", upper, float(np.ravel(high)[0]), 5e-9)
+
+    slope, friction, weight = np.deg2rad(30.0), 0.3, 0.5 * 7.0 * 9.81
+    cone = ConeForces([friction], [0.0, -np.sin(slope), np.cos(slope)], 1e-9 * np.eye(3))
+
+    def slips(inward: float) -> float:
+        """Above 0 where friction cannot bear half the weight with this force."""
+        load = np.array([0.0, -inward, weight])
+        return float(np.abs(cone.solve(np.eye(3), load) - load).max()) - 1e-4
+
+    middle, angle = weight * np.tan(slope), np.arctan(friction)
+    for what, sign, end in (("least", -1.0, 0.0), ("largest", 1.0, 3.0 * middle)):
+        name = f"V-shaped ground of 30°, μ = 0.3: {what} inward force without slip [N]"
+        yield Row("Fig. 3.8 †", name, round(weight * np.tan(slope + sign * angle), 4), brentq(slips, middle, end), 1e-2)
 
 
 def _stepping() -> Iterator[Row]:
@@ -206,6 +237,9 @@ def _stepping() -> Iterator[Row]:
     cmp = capture_zmp(np.array([70.8, -25.2]) * 1e-3, np.array([124.9, 0.0]) * 1e-3, omega, 0.2) * 1e3
     yield Row("7.7.5 †", "CMP of the reactive step, x [mm]", 49.8, cmp[0], 0.2)
     yield Row("7.7.5 †", "CMP of the reactive step, y [mm]", -35.0, cmp[1], 0.2)
+    cmp = capture_zmp(np.array([70.8, -25.2]) * 1e-3, np.array([124.9, 0.0]) * 1e-3, 5.92, 0.2) * 1e3
+    yield Row("7.7.5 †", "the same for ω = 5.92 1/s, x [mm]", 46.9, cmp[0], 0.1)
+    yield Row("7.7.5 †", "the same for ω = 5.92 1/s, y [mm]", -36.3, cmp[1], 0.1)
     yield Row("7.7.5", "push of 30 N × 0.1 s on 7 kg [m/s]", 0.43, 3.0 / 7.0, 5e-3)
 
 
@@ -249,12 +283,17 @@ def _kinematics() -> Iterator[Row]:
     for name in stance.names:
         J = np.asarray(body.contact_jacobian(name))[:, 6:]
         yield Row("2.5", f"rank of the stretched leg at `{name}`", 5, np.linalg.matrix_rank(J, 1e-6), 0.0)
+    height = Configuration(robot, upright).com[2] - min(c[:, 2].min() for c in robot.contact_corners(upright).values())
+    yield Row("7.6.3", "height of the CoM upright, middle of the window [mm]", 265.5, 1e3 * height, 1.0)
     for what, null, printed in (
         ("reaction null space", reaction_null_space, -6),
         ("null space of rotations alone", angular_reaction_null_space, -3),
     ):
         n = robot.nv - 6
         yield Row("4.7", f"dimension of the {what}, less n", printed, null(robot.tree, upright).shape[1] - n, 0.0)
+    arm = sf.load("z1", base="floating")
+    q = np.array(arm.home) + np.r_[np.zeros(7), 0.3 + 0.1 * np.arange(arm.nq - 7)]
+    yield Row("4.7.2", "the same for a free arm of seven joints", 1, reaction_null_space(arm.tree, q).shape[1], 0.0)
     C = stance.map
     free = C.shape[1] - np.linalg.matrix_rank(C)
     yield Row("3.5", "internal wrenches in double stance", 6, free, 0.0)
@@ -295,4 +334,7 @@ def _motions() -> Iterator[Row]:
     gripper = Quintic.at_rest(0.0, 0.03, 2.0)
     for k, printed in ((3, 0.0375), (4, -0.028125), (5, 0.005625)):
         yield Row("8.4.7 †", f"gripper 30 mm in 2 s: a{'₀₁₂₃₄₅'[k]}", printed, gripper.coefficients[k], 1e-12)
+    for what, mass, speed, printed in (("by hand", 0.097, 1.46, 0.141), ("optimised", 0.102, 2.43, 0.249)):
+        remark = "product of the printed mass and speed"
+        yield Row("Table 7.11", f"momentum of the blow, {what} [N s]", printed, mass * speed, 2e-3, remark)
     yield Row("8.4.7 †", "its largest speed [m/s]", 0.0281, gripper.sample(1.0)[1], 5e-5)

@@ -19,6 +19,9 @@ def compare_controllers(
     controllers: Annotated[
         str | None, typer.Option(metavar="A,B", help="Comma-separated controllers; default: all.")
     ] = None,
+    pace: Annotated[
+        float | None, typer.Option(help="Speed of the classic controllers' loops over that of a fall; default: 3.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="HTML file; default: controllers-ROBOT.html.")] = None,
     as_json: Json = False,
 ) -> int:
@@ -30,7 +33,7 @@ def compare_controllers(
     name = robot or read_scenario(scenario).robot.name or "robot"
     with progress("pushing") as tell:
         rows = compare_controllers(
-            scenario, robot, names_in(controllers) or CONTROLLERS,
+            scenario, robot, names_in(controllers) or CONTROLLERS, pace=pace,
             told=lambda done, total, text: tell(done / total, text),
         )  # fmt: skip
     page = out or Path(f"controllers-{Path(str(name)).stem}.html")
@@ -44,7 +47,7 @@ def compare_controllers(
         error = "–" if row.com_error_mm is None else f"{row.com_error_mm:.1f} mm"
         torque = "–" if row.torque_share is None else f"{row.torque_share:.0%}"
         tick = "–" if row.tick_ms is None else f"{row.tick_ms:.2f} ms"
-        print(f"  {row.name:<18} {row.survived:>5.0%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
+        print(f"  {row.name:<18} {row.survived:>6.1%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
               f"   {row.trouble or ''}")  # fmt: skip
     print(page)
     return 0

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
+from surefoot.arrays import Array
 from surefoot.cli.console import names_in, progress
 from surefoot.cli.frame import Json
 from surefoot.errors import one_of
@@ -65,16 +67,22 @@ def _rows(found: list[SwingUp]) -> list[tuple[str, ...]]:
     return rows
 
 
+def _whole(tilt: Array) -> Array:
+    """The tilt without the strokes from −π to π."""
+    turned = np.abs(np.diff(tilt, prepend=tilt[0])) > np.pi
+    return np.where(turned, np.nan, tilt)
+
+
 def _page(found: list[SwingUp]) -> Html:
     from surefoot.markup import html, joined
     from surefoot.report.figures import Line, figure_svg
     from surefoot.report.page import html_page, html_table
 
-    head = ("case", "setting", "thesis", "ours, with the largest demanded force", "outcome")
+    head = ("case", "setting", "thesis", "ours, with the largest demanded force", "stable or not")
     figures = [
         html("<figure><h2>Case {}: {}</h2>{}</figure>", run.case.name, run.case.about,
-             figure_svg([Line(run.time, run.tilt, "tilt [rad]", width=1.5), Line(run.time, run.travel, "cart [m]")],
-                        ("time [s]", "tilt, travel")))
+             figure_svg([Line(run.time, _whole(run.tilt), "tilt [rad]", width=1.5),
+                         Line(run.time, run.travel, "cart [m]")], ("time [s]", "tilt, travel")))
         for run in found
     ]  # fmt: skip
     body = [

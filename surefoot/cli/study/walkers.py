@@ -82,7 +82,7 @@ def _page(found: list[tuple[Walker, LimitCycle, dict[str, Any]]]) -> Html:
     from surefoot.report.figures import Line, figure_svg
     from surefoot.report.page import html_page, html_table
 
-    head = ("walker", "idea", "speed [m/s]", "step [s]", "step [m]", "largest |λ|", "survived", "cost of transport")
+    head = ("walker", "idea", "speed [m/s]", "step [s]", "step [m]", "|λ|", "survived", "cost of transport")
     figures = []
     for walker, cycle, measured in found:
         kicked = cycle.section.copy()
@@ -93,7 +93,7 @@ def _page(found: list[tuple[Walker, LimitCycle, dict[str, Any]]]) -> Html:
         axes = {"hopper": ("height in stance [m]", "vertical speed [m/s]"),
                 "virtual model": ("trunk ahead of the foot [m]", "speed [m/s]")}  # fmt: skip
         svg = figure_svg(lines, axes.get(walker.name, ("stance leg [rad]", "rate")))
-        figures.append(html("<figure><h2>{}</h2><p>{}</p>{}</figure>", walker.name, walker.idea, svg))
+        figures.append(html("<figure><h2>{}</h2>{}</figure>", walker.name, svg))
     body = [
         html("<h1>Study walkers</h1><p>Periodic gaits, found by Newton's method on the map from one step to the next. "
              "Below 1, the largest eigenvalue λ of that map is the share of a small disturbance that a step leaves; "

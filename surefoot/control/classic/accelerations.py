@@ -19,19 +19,7 @@ class OperationalSpace(ClassicController):
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
-        select = np.eye(self.robot.nv)[6:]
-        levels = [
-            self.contact_level(body),
-            (
-                np.vstack([body.com_jacobian, body.base]),
-                np.r_[
-                    self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
-                    self.base_acceleration(body) - body.base_bias,
-                ],
-            ),
-            (select, self.posture_acceleration(body)),
-        ]
-        return self.torque_of(body, self.accelerations(body, levels, body.mass_matrix))
+        return self.torque_of(body, self.accelerations(body, self.levels(body), body.mass_matrix))
 
 
 class WeightedInverse(ClassicController):
@@ -42,16 +30,13 @@ class WeightedInverse(ClassicController):
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
-        parts = [
-            self.contact_level(body),
-            (body.com_jacobian, self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass),
-            (body.base, self.base_acceleration(body) - body.base_bias),
-            (np.eye(self.robot.nv)[6:], self.posture_acceleration(body)),
-        ]
-        rows = np.vstack([np.sqrt(w) * J for w, (J, _) in zip(self.weights, parts, strict=True)])
-        wanted = np.concatenate([np.sqrt(w) * b for w, (_, b) in zip(self.weights, parts, strict=True)])
-        square = rows.T @ rows + 1e-8 * np.eye(self.robot.nv)
-        return self.torque_of(body, np.linalg.solve(square, rows.T @ wanted))
+        levels = self.levels(body)
+        rows, wanted = _stacked(*levels)
+        counts = (len(body.contacts), 3, 3, len(levels[-1][0]))
+        weights = np.repeat(self.weights, counts)[:, None]
+        square = rows.T @ (weights * rows) + 1e-8 * np.eye(self.robot.nv)
+        found: Array = np.array(np.linalg.solve(square, rows.T @ (weights[:, 0] * wanted)), dtype=float)
+        return self.torque_of(body, found)
 
 
 class MomentumDamping(ClassicController):
@@ -65,21 +50,12 @@ class MomentumDamping(ClassicController):
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
-        contacts, rest = self.contact_level(body)
-        first = np.vstack([contacts, body.com_jacobian, body.base])
-        wanted = np.r_[
-            rest,
-            self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
-            self.base_acceleration(body) - body.base_bias,
-        ]
+        contacts, moved, posture = self.levels(body)
         drift = np.linalg.solve(body.inertia, body.momentum_bias[3:]) - body.base_bias
-        springs = self.posture_acceleration(body)
-        damped = body.relative[:, 6:] @ springs - self.gains.momentum * body.relative @ body.v - drift
+        damped = body.relative[:, 6:] @ posture[1] - self.gains.momentum * body.relative @ body.v - drift
         damped = damped + self.gains.rolling * self.rolled(body)
-        posture = (np.eye(self.robot.nv)[6:], springs)
-        return self.torque_of(
-            body, self.accelerations(body, [(first, wanted), (body.relative, damped), posture], body.mass_matrix)
-        )
+        levels = [_stacked(contacts, moved), (body.relative, damped), posture]
+        return self.torque_of(body, self.accelerations(body, levels, body.mass_matrix))
 
 
 class CompositeBody(ClassicController):
@@ -92,15 +68,9 @@ class CompositeBody(ClassicController):
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
-        contacts, rest = self.contact_level(body)
-        rows = np.vstack([contacts, body.com_jacobian, body.base])
-        wanted = np.r_[
-            rest,
-            self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
-            self.base_acceleration(body) - body.base_bias,
-        ]
-        damped = (np.eye(self.robot.nv)[6:], -self.gains.posture[1] * body.v[6:])
-        return self.torque_of(body, self.accelerations(body, [(rows, wanted), damped]))
+        contacts, moved, (joints, _) = self.levels(body)
+        damped = (joints, -self.gains.posture[1] * body.v[6:])
+        return self.torque_of(body, self.accelerations(body, [_stacked(contacts, moved), damped]))
 
 
 class MotionForce(ClassicController):
@@ -111,14 +81,12 @@ class MotionForce(ClassicController):
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
-        contacts, rest = self.contact_level(body)
+        contacts, (moved, wanted), posture = self.levels(body)
         force = body.stance.mass * self.com_acceleration(body)
         moment = -self.gains.momentum * body.momentum[3:] @ body.v
         scale = np.r_[np.full(3, 1.0 / body.stance.mass), 1.0 / np.diag(body.inertia)]
-        rows = np.vstack([contacts, scale[:, None] * body.momentum])
-        wanted = np.r_[rest, scale * (np.r_[force, moment] - body.momentum_bias)]
-        upright = (body.base, self.base_acceleration(body) - body.base_bias)
-        levels = [(rows, wanted), upright, (np.eye(self.robot.nv)[6:], self.posture_acceleration(body))]
+        whole = (scale[:, None] * body.momentum, scale * (np.r_[force, moment] - body.momentum_bias))
+        levels = [_stacked(contacts, whole), (moved[3:], wanted[3:]), posture]
         return self.torque_of(body, self.accelerations(body, levels))
 
 
@@ -131,18 +99,7 @@ class DirectControl(ClassicController):
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
         lower, upper = self._braking(body)
-        goals = (
-            self.contact_level(body),
-            (
-                np.vstack([body.com_jacobian, body.base]),
-                np.r_[
-                    self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass,
-                    self.base_acceleration(body) - body.base_bias,
-                ],
-            ),
-            (np.eye(self.robot.nv)[6:], self.posture_acceleration(body)),
-        )
-        found = HierarchySolver().solve([Level(A, b, b, damping=1e-3) for A, b in goals], lower, upper)
+        found = HierarchySolver().solve([Level(A, b, b, damping=1e-3) for A, b in self.levels(body)], lower, upper)
         return self.torque_of(body, np.array(found.x))
 
     def _braking(self, body: StandingBody) -> tuple[Array, Array]:
@@ -154,3 +111,8 @@ class DirectControl(ClassicController):
         up, down = (above < _NEAR) & (v > 0.0), (below < _NEAR) & (v < 0.0)
         upper[6:][up], lower[6:][down] = -stop[up], stop[down]
         return lower, upper
+
+
+def _stacked(*levels: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Several levels as one."""
+    return np.vstack([J for J, _ in levels]), np.concatenate([b for _, b in levels])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -21,20 +21,26 @@ __all__ = ["ClassicController", "ClassicGains"]
 
 _LEANING = 0.8  # [s]
 _AHEAD, _ROUNDING = 0.02, 1e-9  # within which a joint may reach its largest speed [s]; share of that speed
+_CARRIED = 1e-3  # load that may be missing, as a share of the weight
 _SLOWING = 10.0  # largest speed of a joint towards a limit, over its distance from it [1/s]
 
 
 @dataclass(frozen=True)
 class ClassicGains:
-    """Gains that all controllers share, so that they can be compared.
+    """Gains that all controllers share, by one rule, so that they can be compared: `pace` times as fast as a fall.
+
+    With ω = √(g / z) of the CoM and k the pace, the CoM gets the poles −ω and −k ω, the base's attitude and the joints
+    the double pole −k ω. Of all linear laws those with a pole at −ω bring the pendulum back from the largest region,
+    all of |x_ex| < l (Sugihara 2009; Nenchev & Konno 2019, section 5.4.3), and a DCM stabiliser (5.76) and a CMP
+    stabiliser (5.102) with the gain k are this same law. What is given replaces what the rule says.
 
     Args:
-        com: Stiffness and damping of the CoM [1/s²], [1/s].
-        base: Of the base's attitude [1/s²], [1/s].
-        posture: Of the joints [1/s²], [1/s].
-        contact: Damping of contact velocities [1/s].
-        dcm: Gain of the DCM over ω.
-        momentum: Damping of angular momentum [1/s].
+        pace: k, above 1.
+        com: Stiffness and damping of the CoM [1/s²], [1/s]; by the rule k ω², (1 + k) ω.
+        base: Of the base's attitude; by the rule k² ω², 2 k ω.
+        posture: Of the joints; by the rule as the base.
+        contact: Damping of contact velocities [1/s]; by the rule 2 k ω.
+        momentum: Damping of angular momentum [1/s]; by the rule ω: no faster than the fall.
         rolling: Relative angular acceleration per angle by which the soles have rolled [1/s²], for `momentum_damping`.
         base_schedule: Times [s] with gains of the base's attitude, linear in between, in place of `base`.
         lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
@@ -42,16 +48,32 @@ class ClassicGains:
             position; None: as in the literature, which ignores both.
     """
 
-    com: tuple[float, float] = (60.0, 15.0)
-    base: tuple[float, float] = (100.0, 20.0)
-    posture: tuple[float, float] = (60.0, 15.0)
-    contact: float = 20.0
-    dcm: float = 2.0
-    momentum: float = 5.0
+    pace: float = 3.0
+    com: tuple[float, ...] = ()
+    base: tuple[float, ...] = ()
+    posture: tuple[float, ...] = ()
+    contact: float = 0.0
+    momentum: float = -1.0
     rolling: float = 0.0
     base_schedule: tuple[tuple[float, float, float], ...] = ()
     lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     speed_share: float | None = None
+
+    def of(self, omega: float) -> ClassicGains:
+        """All gains, by the rule where none are given.
+
+        Args:
+            omega: ω [1/s].
+        """
+        fast = self.pace * omega
+        return replace(
+            self,
+            com=self.com or (omega * fast, omega + fast),
+            base=self.base or (fast**2, 2.0 * fast),
+            posture=self.posture or (fast**2, 2.0 * fast),
+            contact=self.contact or 2.0 * fast,
+            momentum=self.momentum if self.momentum >= 0.0 else omega,
+        )
 
 
 class ClassicController(ABC):
@@ -74,7 +96,7 @@ class ClassicController(ABC):
         self, robot: Robot, q0: ArrayLike | None = None, dt: float = 0.002, gains: ClassicGains | None = None
     ) -> None:
         q = np.array(robot.home if q0 is None else robot.checked_q(q0), dtype=float)
-        self.robot, self.dt, self.gains = robot, dt, gains or ClassicGains()
+        self.robot, self.dt = robot, dt
         self.contacts = standing_contacts(robot, q)
         if robot.nv - 6 != robot.nu or robot.couplings or robot.loops or not self.contacts:
             raise NotSupportedError(
@@ -86,6 +108,10 @@ class ClassicController(ABC):
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
         self.start = standing_body(robot, self._data, self.contacts, q, np.zeros(robot.nv))
         """Where it began."""
+        height = float(self.start.com[2] - self.start.stance.points[:, 2].min())
+        self.omega = float(np.sqrt(9.81 / height))
+        """√(g / z) [1/s]."""
+        self.gains = (gains or ClassicGains()).of(self.omega)
         self._now, self._lean = 0.0, Quintic.at_rest(np.zeros(3), self.gains.lean, _LEANING)
 
     def command(self, t: float, state: State) -> Command:
@@ -148,6 +174,16 @@ class ClassicController(ABC):
         """The contacts stay where they are."""
         return body.contacts, -body.contact_bias - self.gains.contact * body.contacts @ body.v
 
+    def levels(self, body: StandingBody) -> list[tuple[Array, Array]]:
+        """Contacts; CoM and base; posture: J and the wanted J q̈ of each."""
+        com = self.com_acceleration(body) - body.momentum_bias[:3] / body.stance.mass
+        moved = np.vstack([body.com_jacobian, body.base])
+        return [
+            self.contact_level(body),
+            (moved, np.r_[com, self.base_acceleration(body) - body.base_bias]),
+            (np.eye(self.robot.nv)[6:], self.posture_acceleration(body)),
+        ]
+
     def accelerations(
         self, body: StandingBody, levels: list[tuple[Array, Array]], metric: Array | None = None
     ) -> Array:
@@ -180,6 +216,9 @@ class ClassicController(ABC):
     def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
         """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).
 
+        Where the distribution does not carry the whole load, the momentum cannot change as wanted: q̈ is the nearest
+        one, by Gauss's measure, with the contacts at rest and the momentum that the wrenches give (section 5.9).
+
         Args:
             body: The tick.
             acceleration: (nv,) q̈.
@@ -188,6 +227,12 @@ class ClassicController(ABC):
         load = body.momentum @ acceleration + body.momentum_bias + body.stance.weight
         load[2] = max(load[2], 0.1 * body.stance.weight[2])
         wrenches = distribute(self.distribution, body.stance, load, at)
+        missing = body.stance.map @ wrenches.ravel() - load
+        if np.abs(missing).max() > _CARRIED * body.stance.weight[2]:
+            rows = np.vstack([body.contacts, body.momentum])
+            through = np.linalg.solve(body.mass_matrix, rows.T)
+            change = np.linalg.pinv(rows @ through, rcond=1e-9, hermitian=True)
+            acceleration = acceleration + through @ change @ np.r_[np.zeros(len(body.contacts)), missing]
         full = body.mass_matrix @ acceleration + body.bias - body.contacts.T @ wrenches.ravel()
         return np.asarray(full[6:])
 

@@ -90,19 +90,21 @@ def standing_body(robot: Robot, data: pin.Data, names: tuple[str, ...], q: Array
     com, rotation = np.array(data.com[0]), np.array(data.oMi[1].rotation)
     pin.forwardKinematics(model, data, q, v, np.zeros(robot.nv))
     pin.computeJointJacobians(model, data, q)
-    rows, biases, points, soles = [], [], [], []
+    rows, biases, points, soles, corners = [], [], [], [], []
     for name in names:
-        frame = robot.frame_id(robot.contacts[name].frame)
+        contact = robot.contacts[name]
+        frame = robot.frame_id(contact.frame)
         placed = pin.updateFramePlacement(model, data, frame)
+        surface = placed.homogeneous @ contact.placement
+        corners.append(contact.corners @ surface[:3, :3].T + surface[:3, 3])
         points.append(np.array(placed.translation))
         soles.append(np.array(placed.rotation))
         rows.append(np.array(pin.getFrameJacobian(model, data, frame, _WORLD)))
         biases.append(pin.getFrameClassicalAcceleration(model, data, frame, _WORLD).vector)
     base = np.array(pin.getJointJacobian(model, data, 1, _WORLD))[3:]
     turning = pin.getAcceleration(model, data, 1, _WORLD).angular
-    corners = robot.contact_corners(q)
     friction = np.array([robot.contacts[name].friction for name in names])
-    stance = Stance(names, np.array(points), com, robot.mass, friction, tuple(corners[name] for name in names))
+    stance = Stance(names, np.array(points), com, robot.mass, friction, tuple(corners))
     lower = np.tril_indices(robot.nv, -1)
     M[lower] = M.T[lower]
     return StandingBody(

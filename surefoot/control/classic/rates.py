@@ -15,12 +15,11 @@ from surefoot.robot import Robot
 
 __all__ = ["RATES", "RateController", "ReactionNullSpace", "ResolvedMomentum", "StillMomentum"]
 
-_RETURN = 1.0  # rate at which joints return to their posture [1/s]
-_PULL = (4.0, 4.0)  # of CoM and base [1/s]
+_RETURN = 0.25  # of joints to their posture, as a share of ω
 
 
 class RateController(ClassicController):
-    """Joint references from wanted rates; servos with the weight as feedforward."""
+    """Joint references from wanted rates; servos with the weight as feedforward. CoM and base return at the rate ω."""
 
     def __init__(
         self, robot: Robot, q0: ArrayLike | None = None, dt: float = 0.002, gains: ClassicGains | None = None
@@ -48,15 +47,15 @@ class RateController(ClassicController):
 
     def com_rate(self, body: StandingBody) -> Array:
         """(3,) towards the first CoM, against its velocity [m/s]."""
-        return np.asarray(_PULL[0] * (self.start.com - body.com) - 0.5 * body.com_velocity)
+        return np.asarray(self.omega * (self.start.com - body.com) - 0.5 * body.com_velocity)
 
     def base_rate(self, body: StandingBody) -> Array:
         """(3,) towards the first attitude [rad/s]."""
-        return np.asarray(_PULL[1] * self.base_error(body))
+        return np.asarray(self.omega * self.base_error(body))
 
     def posture_rate(self, body: StandingBody) -> Array:
         """(nv − 6,) towards the first posture [rad/s]."""
-        return np.asarray(_RETURN * (self.start.q[7:] - self._joints))
+        return np.asarray(_RETURN * self.omega * (self.start.q[7:] - self._joints))
 
     def _levels(self, body: StandingBody) -> list[tuple[Array, Array]]:
         """Contacts, CoM and base."""

@@ -2,7 +2,7 @@
 
 The plant is simulated from its explicit equations, independent of the formalism that the controller uses. The weights
 of the execution (6.14) are lost; those here were searched for, so that as many of the published outcomes as possible
-hold (`docs/layered-control.md`).
+hold (`docs/balance-methods.md`).
 """
 
 from __future__ import annotations

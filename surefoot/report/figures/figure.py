@@ -69,9 +69,10 @@ def figure_svg(
         limits: ((x_min, x_max), (y_min, y_max)); those of the lines if omitted.
         caption: For readers of screens; of the axes if omitted.
     """
-    drawn = [line._replace(colour=line.colour or COLOURS[k % len(COLOURS)]) for k, line in enumerate(lines)]
+    drawn = [line if line.colour else _coloured(line, k) for k, line in enumerate(lines)]
     box = _Box(_limits(drawn) if limits is None else np.asarray(limits, dtype=float))
-    named = [(a.name, a.colour) for a in areas if a.name] + [(a.name, a.colour) for a in drawn if a.name]
+    named = [(a.name, _pale(a.colour), False) for a in areas if a.name]
+    named += [(line.name, line.colour, line.dashed) for line in drawn if line.name]
     height = _HEIGHT + _KEY * ((len(named) + 1) // 2)
     parts = [
         html(
@@ -82,9 +83,12 @@ def figure_svg(
         *box.grid(labels),
         *(box.line(line) for line in drawn),
     ]  # fmt: skip
-    for k, (name, colour) in enumerate(named):
+    for k, (name, colour, dashed) in enumerate(named):
         x, y = _LEFT + (_WIDTH - _LEFT) // 2 * (k % 2), _HEIGHT + _KEY * (k // 2)
-        parts.append(html('<rect x="{}" y="{}" width="14" height="9" rx="2" fill="{}"/>', x, y + 3, colour))
+        for left, width in ((0, 6), (8, 6)) if dashed else ((0, 14),):
+            parts.append(
+                html('<rect x="{}" y="{}" width="{}" height="9" rx="2" fill="{}"/>', x + left, y + 3, width, colour)
+            )
         parts.append(_text(x + 19, y + 12, name, "start"))
     return joined([*parts, Html("</svg>")])
 
@@ -118,7 +122,7 @@ class _Box:
         """A polygon, cut at the frame."""
         corners = _cut(np.asarray(area.corners, dtype=float), self.limits)
         text = " ".join(f"{x:.1f},{y:.1f}" for x, y in self.at(corners)) if len(corners) else ""
-        return html('<polygon points="{}" fill="{}" fill-opacity=".3" stroke="none"/>', text, area.colour)
+        return html('<polygon points="{}" fill="{}" stroke="none"/>', text, _pale(area.colour))
 
     def line(self, line: Line) -> Html:
         """A line, thinned, interrupted where it is outside or NaN."""
@@ -164,6 +168,16 @@ class _Box:
             )
         )  # fmt: skip
         return parts
+
+
+def _coloured(line: Line, k: int) -> Line:
+    """The line in the k-th colour of the palette; dashed after its end."""
+    return line._replace(colour=COLOURS[k % len(COLOURS)], dashed=line.dashed or k >= len(COLOURS))
+
+
+def _pale(colour: str) -> str:
+    """The colour of an area: opaque, so that the key shows it also where areas overlap."""
+    return f"color-mix(in srgb, {colour} 35%, Canvas)"
 
 
 def round_values(low: float, high: float) -> Array:

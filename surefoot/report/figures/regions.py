@@ -105,7 +105,8 @@ def regions_page(regions: BalanceRegions) -> Html:
           for lag, t in r.critical_horizons.items()),
     ]  # fmt: skip
     figures = [
-        ("Pendulum without control", "The CoP rests below the CoM. Shaded: some CoP stops the motion.", _free(r)),
+        ("Pendulum without control", "The CoP rests in the middle of the support. Shaded: some CoP stops the motion.",
+         _free(r)),
         *((f"Regulator with {name}", "Shaded: brought to rest with the CoP within the feet.", _regulated(r, poles))
           for name, poles in REGULATORS.items()),
         ("Ankle, angular momentum, step", "What can still stop the motion.", _strategies(r)),
@@ -157,7 +158,7 @@ def _starts(r: BalanceRegions) -> list[tuple[float, float]]:
 
 
 def _free(r: BalanceRegions) -> Html:
-    times = np.linspace(0.0, 2.5 / r.omega, 120)
+    times = np.linspace(0.0, 5.0 / r.omega, 240)
     lines = []
     for x, v in _starts(r):
         com, speed = pendulum_state([x], [v], [0.0], r.omega, times)

@@ -77,7 +77,8 @@ class ControllerTable(KindTable):
         trust: Share of a measurement in the estimate.
         gains: Stiffness of the pole's turn and height, and of the cart's feed.
         method: Which classic controller; `surefoot compare-controllers` names them.
-        com: Stiffness and damping of the centre of mass of a classic controller [1/s²], [1/s].
+        pace: How many times as fast as the robot falls the loops of a classic controller are.
+        com: Stiffness and damping of its centre of mass [1/s²], [1/s]; default: by the pace.
         base_schedule: Times [s] with stiffness and damping of its base [1/s²], [1/s], linear in between.
         momentum: Its damping of angular momentum [1/s].
         rolling: Relative angular acceleration per angle by which soles have rolled [1/s²], of `momentum_damping`.
@@ -116,7 +117,7 @@ class ControllerTable(KindTable):
         "follow_body": set(),
         "walk": set(),
         "balance": set(),
-        "classic": {"method", "com", "base_schedule", "momentum", "rolling", "lean", "speed_share"},
+        "classic": {"method", "pace", "com", "base_schedule", "momentum", "rolling", "lean", "speed_share"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
         "mpc": set(),
@@ -155,6 +156,7 @@ class ControllerTable(KindTable):
     trust: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
     gains: Vector | None = None
     method: str | None = None
+    pace: Annotated[float, Field(gt=1.0, le=20.0)] | None = None
     com: Pair | None = None
     base_schedule: list[Vector] | None = None
     momentum: NotNegative | None = None

@@ -24,8 +24,8 @@ from surefoot.sim import StoppedError
 
 CONTROLLERS: tuple[str, ...] = (*CLASSIC, "joint_pd", "balance")
 """Those that are compared: the classic ones, joint springs, and the whole-body controller of the package."""
-SHARES = (0.25, 0.5, 0.75, 1.0, 1.25)
-"""Of M ω s: the pushes, in order; the search ends at the first that is not survived."""
+SHARES = tuple(0.25 + 0.125 * k for k in range(14))
+"""Of M ω s: the pushes, in order; after the first, bisection finds the largest that is survived."""
 _UPRIGHT, _AFTER = np.deg2rad(20.0), 2.4  # [rad], [s]
 _QUICK = 0.1  # quantile of the computing times
 
@@ -43,7 +43,7 @@ class ControllerRow:
         tick_ms: Time of a tick, without the physics [ms]: the fastest decile.
         trouble: Why a run ended early; None if none did, or by a fall.
         time: (n,) of the first push [s].
-        way: (n,) of the CoM from its start [mm].
+        way: (n,) of the CoM from its start, in the direction in which it came farthest [mm].
     """
 
     name: str
@@ -62,6 +62,7 @@ def compare_controllers(
     robot: str | None = None,
     controllers: Sequence[str] = CONTROLLERS,
     shares: Sequence[float] = SHARES,
+    pace: float | None = None,
     told: Callable[[int, int, str], None] = lambda done, total, text: None,
 ) -> list[ControllerRow]:
     """Push a standing robot under every controller, on true states.
@@ -71,6 +72,7 @@ def compare_controllers(
         robot: In place of the scenario's.
         controllers: Which ones.
         shares: Of M ω s, in order.
+        pace: Of the gains of the classic controllers, see `ClassicGains`; theirs if omitted.
         told: Called with how many of how many controllers are done, and the next one's name.
 
     Raises:
@@ -88,34 +90,37 @@ def compare_controllers(
     rows = []
     for k, name in enumerate(controllers):
         told(k, len(controllers), name)
-        rows.append(_compared(scenario, name, shares))
+        rows.append(_compared(scenario, name, shares, pace))
     told(len(controllers), len(controllers), "")
     return rows
 
 
-def _compared(scenario: Scenario, name: str, shares: Sequence[float]) -> ControllerRow:
-    row = ControllerRow(name)
-    for share in shares:
+def _compared(scenario: Scenario, name: str, shares: Sequence[float], pace: float | None) -> ControllerRow:
+    row, lower, upper = ControllerRow(name), -1, len(shares)
+    while upper - lower > 1:
+        share = shares[(k := 0 if lower < 0 else (lower + upper) // 2)]
         try:
-            simulation = build_simulation(_with(scenario, name, share))
+            simulation = build_simulation(_with(scenario, name, share, pace))
         except NotSupportedError as error:
             return replace(row, trouble=error.message)
         simulation.settings = replace(simulation.settings, after_fall=0.0)
         try:
             log = simulation.run()
         except StoppedError as error:
-            return replace(row, trouble=f"push of {share:.0%}: {error.message}")
-        if share == shares[0]:
+            row, upper = replace(row, trouble=f"push of {share:.1%}: {error.message}"), k
+            continue
+        if k == 0:
             row = _measured(row, simulation.robot, log, np.array(simulation.timing()["controller"]))
         if log.metadata["fall_time_s"] is not None or float(log["base.tilt"][-1]) >= _UPRIGHT:
-            return row
-        row = replace(row, survived=share)
+            upper = k
+        else:
+            row, lower = replace(row, survived=share), k
     return row
 
 
-def _with(scenario: Scenario, name: str, share: float) -> Scenario:
+def _with(scenario: Scenario, name: str, share: float, pace: float | None) -> Scenario:
     """The scenario with another controller and push, true states."""
-    kind = {"kind": "classic", "method": name} if name in CLASSIC else {"kind": name}
+    kind = {"kind": "classic", "method": name, "pace": pace} if name in CLASSIC else {"kind": name}
     tables = scenario.model_dump(exclude_none=True, exclude={"sensors", "estimator", "events", "audit"})
     end = max(event.time + (event.duration or 0.0) for event in scenario.events if event.kind == "push") + _AFTER
     tables |= {"controller": kind, "study": "none", "audit": {"kind": "none"}}
@@ -127,7 +132,9 @@ def _with(scenario: Scenario, name: str, share: float) -> Scenario:
 def _measured(row: ControllerRow, robot: Robot, log: Log, ticks: Array) -> ControllerRow:
     data = robot.model.createData()
     com = np.array([pin.centerOfMass(robot.model, data, np.array(q))[:2] for q in log["q"]])
-    way = 1e3 * np.hypot(*(com - com[0]).T)
+    moved = 1e3 * (com - com[0])
+    way = np.hypot(*moved.T)
+    farthest = moved[int(np.argmax(way))]
     fell = log.metadata["fall_time_s"] is not None
     return replace(
         row,
@@ -136,7 +143,7 @@ def _measured(row: ControllerRow, robot: Robot, log: Log, ticks: Array) -> Contr
         torque_share=float(np.max(log["torque.ratio"])),
         tick_ms=1e3 * float(np.quantile(ticks, _QUICK)),
         time=np.array(log.time),
-        way=np.array(way),
+        way=moved @ farthest / max(float(np.max(way)), 1e-9),
     )
 
 
@@ -156,19 +163,19 @@ def controllers_page(
         return "–" if value is None else text.format(value)
 
     table = [
-        (row.name, f"{row.survived:.0%}", cell(row.com_error_mm, "{:.1f}"), cell(row.tilt_deg, "{:.1f}"),
+        (row.name, f"{row.survived:.1%}", cell(row.com_error_mm, "{:.1f}"), cell(row.tilt_deg, "{:.1f}"),
          cell(row.torque_share, "{:.0%}"), cell(row.tick_ms, "{:.2f}"), row.trouble or "")
-        for row in rows
+        for row in sorted(rows, key=lambda row: -row.survived)
     ]  # fmt: skip
     head = ("controller", "survived push [M ω s]", "CoM error [mm]", "largest tilt [°]", "largest torque / limit",
             "time per tick [ms]", "remark")  # fmt: skip
     lines = [Line(row.time, row.way, row.name) for row in rows if len(row.time) and row.com_error_mm is not None]
-    pushes = ", ".join(f"{s:.0%}" for s in shares)
     about = (
-        f"The robot stands on its feet and is pushed at the height of its CoM by {pushes} "
-        "of M ω s, the impulse after which the capture point of the linear inverted pendulum is at the edge of the "
-        "support. Errors, tilt and torque are those of the first push. All controllers see true states and share their "
-        "gains, but for servos; none steps. Times per tick are those of this machine, in Python."
+        "The robot stands on its feet and is pushed at the height of its CoM. M ω s is the impulse after which the "
+        "capture point of the linear inverted pendulum is at the edge of the support. Errors, tilt and torque are "
+        f"those of a push of {shares[0]:.0%}; bisection then finds the largest one of {len(shares)} up to "
+        f"{shares[-1]:.1%} that is survived. All controllers see true states, and none steps. Classic ones get their "
+        "gains by one rule from ω = √(g / z) and a pace. Times per tick are those of this machine, in Python."
     )
     body = [
         html("<h1>Controllers on {}: {}</h1><p>{}</p>", robot, scenario, about),

@@ -26,22 +26,24 @@ def test_regions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         regions("cartpole", None, page, True)
 
 
-def test_distribution(capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare_distribution("humanoid", None, "0.2,0,0", "0.0,0.01", True) == 0
+def test_distribution(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "shares.html"
+    assert compare_distribution("humanoid", None, "0.2,0,0", "0.0,0.01", page, True) == 0
+    assert page.read_text(encoding="utf-8").count("<svg ") == 1
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 9
     assert all(row["trouble"] is None for row in rows)
-    assert compare_distribution("humanoid", "left_foot", "0,0,0", None, False) == 0
+    assert compare_distribution("humanoid", "left_foot", "0,0,0", None, page, False) == 0
     assert "between two contacts" in capsys.readouterr().out
     with pytest.raises(ShapeError, match="3 numbers"):
-        compare_distribution("humanoid", None, "1,2", None, False)
+        compare_distribution("humanoid", None, "1,2", None, page, False)
 
 
 def test_controllers_and_cases(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="controller"):
-        compare_controllers("push", "humanoid", "magic", tmp_path / "x.html", False)
+        compare_controllers("push", "humanoid", "magic", None, tmp_path / "x.html", False)
     with pytest.raises(NotSupportedError, match="no push"):
-        compare_controllers("squat", "humanoid", "henze", tmp_path / "x.html", False)
+        compare_controllers("squat", "humanoid", "henze", None, tmp_path / "x.html", False)
     with pytest.raises(UnknownNameError, match="case"):
         swing_up("11", 0, tmp_path / "x.html", False)
 
@@ -87,7 +89,7 @@ def test_swingup_of_koch(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.slow
 def test_controllers_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "controllers.html"
-    assert compare_controllers("push", "g1", "henze,joint_pd", page, True) == 0
+    assert compare_controllers("push", "g1", "henze,joint_pd", None, page, True) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["henze"]["survived"] >= 0.25
     assert "CoM after a push" in page.read_text(encoding="utf-8")

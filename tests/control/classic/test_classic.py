@@ -9,6 +9,7 @@ from surefoot.control.classic import CLASSIC, ClassicGains, classic_controller, 
 from surefoot.control.classic.body import prioritised
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import State
+from surefoot.reduced.models import regulator_gains
 
 ROBOT = sf.load("humanoid", base="floating")
 
@@ -37,6 +38,30 @@ def test_body_identities() -> None:
         np.testing.assert_allclose(now, rate, atol=1e-4)
 
 
+def test_corners_are_those_of_the_robot() -> None:
+    body = random_body(2)
+    for name, corners in zip(body.stance.names, body.stance.corners, strict=True):
+        np.testing.assert_allclose(corners, ROBOT.contact_corners(body.q)[name], atol=1e-12)
+
+
+@pytest.mark.parametrize(("omega", "pace"), [(3.4, 2.0), (6.4, 1.5), (4.5, 3.0)])
+def test_gains_by_the_rule(omega: float, pace: float) -> None:
+    """Poles −ω and −k ω; CMP and DCM stabilisers with the gain k are the same law; what is given stays."""
+    gains = ClassicGains(pace=pace).of(omega)
+    stiffness, damping = gains.com
+    poles = np.linalg.eigvals([[0.0, 1.0], [-stiffness, -damping]])
+    np.testing.assert_allclose(np.sort(poles), [-pace * omega, -omega])
+    k1, k2 = regulator_gains(omega, (-1.0, -pace))  # of the ZMP: ẍ = ω² (x − u)
+    np.testing.assert_allclose([stiffness, damping], [-(omega**2) * (1.0 + k1), -(omega**2) * k2])
+    x, v = 0.03, -0.2
+    ahead = x + v / omega
+    by_dcm, by_cmp = omega * (-pace * omega * ahead - v), omega**2 * (x - ahead - pace * ahead)
+    assert by_dcm == pytest.approx(by_cmp) == pytest.approx(-stiffness * x - damping * v)
+    assert np.roots([1.0, gains.base[1], gains.base[0]]) == pytest.approx(2 * [-pace * omega], rel=1e-6)
+    given = ClassicGains(com=(60.0, 15.0), momentum=0.0).of(omega)
+    assert (given.com, given.momentum) == ((60.0, 15.0), 0.0)
+
+
 def test_priorities() -> None:
     """The first level is met; the second as well as it can be beside it; both metrics."""
     rng = np.random.default_rng(1)
@@ -59,6 +84,27 @@ def test_torques_carry_the_robot_at_rest(method: str) -> None:
     load = body.bias - np.r_[np.zeros(6), torque]
     wrenches = np.linalg.lstsq(body.contacts.T, load, rcond=None)[0]
     np.testing.assert_allclose(body.contacts.T @ wrenches, load, atol=0.05)
+
+
+@pytest.mark.parametrize("asked", [0.2, 3.0])
+def test_torques_ask_no_more_than_soles_give(asked: float) -> None:
+    """With the contacts at rest, the CoP that the torques call for is in the soles, at their edge if more is asked."""
+    control = classic_controller("operational_space", ROBOT)
+    body, n = control.start, ROBOT.nv
+    rows = np.vstack([body.contacts, body.com_jacobian])
+    wanted = np.linalg.lstsq(rows, np.r_[np.zeros(len(body.contacts)), asked, 0.0, 0.0], rcond=None)[0]
+    torque, J = control.torque_of(body, np.array(wanted, dtype=float)), body.contacts
+    law = np.block([[body.mass_matrix, -J.T], [J, np.zeros((len(J), len(J)))]])
+    found = np.linalg.lstsq(law, np.r_[np.r_[np.zeros(6), torque] - body.bias, -body.contact_bias], rcond=None)[0]
+    wrenches = found[n:].reshape(-1, 6)
+    moment = (np.cross(body.stance.points, wrenches[:, :3]) + wrenches[:, 3:]).sum(axis=0)
+    heel = min(float(corners[:, 0].min()) for corners in body.stance.corners)
+    cop = -moment[1] / wrenches[:, 2].sum()
+    assert cop >= heel - 1e-6
+    if asked > 1.0:
+        assert cop == pytest.approx(heel, abs=1e-6)
+    else:
+        assert body.com_jacobian[0] @ found[:n] == pytest.approx(asked, abs=1e-3)
 
 
 def test_refused() -> None:
@@ -109,5 +155,5 @@ def test_schedule_and_lean() -> None:
     wanted = 50.0 * control.base_error(body) - 15.0 * body.base @ body.v
     np.testing.assert_allclose(control.base_acceleration(body), wanted, atol=1e-9)
     there = control.start.com + np.array([0.02, 0.0, 0.0])
-    wanted = gains.com[0] * (there - body.com) - gains.com[1] * body.com_velocity
+    wanted = control.gains.com[0] * (there - body.com) - control.gains.com[1] * body.com_velocity
     np.testing.assert_allclose(control.com_acceleration(body), wanted, atol=1e-9)
