@@ -115,3 +115,16 @@ def test_what_is_dropped_is_named_once_with_file_and_line(tmp_path):
     notes = {note.place: note.message for note in load(main).notes}
     assert notes[f"{part}:3"] == "`j0`, `j1`, `j2`, `j3`, `j4` and 3 more: limit of the ball joint dropped"
     assert "`m0`, `m1`, `m2`, `m3`: actuator dropped" in notes[f"{main}:4"]
+
+
+def test_armature_of_a_free_joint_is_dropped_by_name(tmp_path):
+    """It is a mass without its Coriolis force in our velocities, and no drive has it; defaults reach such joints."""
+    base = '<body name="b"><joint name="root" type="free"/><geom size="0.1"/><body><joint name="h"/><geom size="0.1"/>'
+    path = tmp_path / "r.xml"
+    path.write_text(
+        '<mujoco><default><joint armature="0.1"/></default>\n'
+        f"<worldbody>\n{base}</body></body></worldbody></mujoco>"
+    )
+    robot = load(path)
+    np.testing.assert_array_equal(robot.tree.armature, [0.0] * 6 + [0.1])
+    assert (f"{path}:3", "`root`: armature of the free joint dropped") in [(n.place, n.message) for n in robot.notes]
