@@ -75,6 +75,7 @@ def test_isaac_lab_breadth_first(name: str, tmp_path: Path) -> None:
     _says(found, "breadth-first order", "wxyz")
     assert found.trajectory.v is not None
 
+
 @pytest.mark.parametrize("name", ["humanoid", "small-humanoid"])
 def test_isaac_lab_with_the_base_alone(name: str, tmp_path: Path) -> None:
     """Its place fits every order of the joints: the order is that of the simulator, and the remark says so."""

@@ -122,8 +122,7 @@ def test_armature_of_a_free_joint_is_dropped_by_name(tmp_path):
     base = '<body name="b"><joint name="root" type="free"/><geom size="0.1"/><body><joint name="h"/><geom size="0.1"/>'
     path = tmp_path / "r.xml"
     path.write_text(
-        '<mujoco><default><joint armature="0.1"/></default>\n'
-        f"<worldbody>\n{base}</body></body></worldbody></mujoco>"
+        f'<mujoco><default><joint armature="0.1"/></default>\n<worldbody>\n{base}</body></body></worldbody></mujoco>'
     )
     robot = load(path)
     np.testing.assert_array_equal(robot.tree.armature, [0.0] * 6 + [0.1])
