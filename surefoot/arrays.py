@@ -139,7 +139,10 @@ def number(value: object, what: str, *, positive: bool = False) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, _NUMBER):
         raise ShapeError(f"{what} is {value!r}, expected a number")
-    out = float(value)
+    try:
+        out = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        out = inf
     if not isfinite(out) or out < 0.0 or (positive and out == 0.0):
         raise ShapeError(f"{what} is {out}, expected a finite number {'> 0' if positive else '≥ 0'}")
     return out
