@@ -218,7 +218,7 @@ def test_a_spawned_process_does_not_import_from_the_working_folder(folder, monke
 
 def test_mujoco_is_imported_without_libraries_and_programs_of_the_working_folder(folder):
     """Its import of GLFW looks for `libglfw.so` there, and starts a Python process there to ask for its version."""
-    sign, glfw = make_folder(folder), Path(importlib.util.find_spec("glfw").origin).parent / "x11" / "libglfw.so"
+    sign, glfw = make_folder(folder), Path(importlib.util.find_spec("glfw").origin).resolve().parent / "x11/libglfw.so"
     shutil.copy(glfw, folder)
     look = "import surefoot, mujoco, glfw; print(open('/proc/self/maps').read())"
     done = subprocess.run([sys.executable, "-P", "-c", look], cwd=folder, capture_output=True, text=True, check=True)
