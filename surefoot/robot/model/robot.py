@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot.model.contacts import ContactSurface
 from surefoot.robot.model.dh import DHRow, dh_links
@@ -249,18 +249,22 @@ class Robot:
         Args:
             positions: One-axis joints: position [rad] or [m]; other joints: their entries of q (quaternions xyzw).
             base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if omitted.
+
+        Raises:
+            ShapeError: Entries are not numbers, not finite, or too few or many.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
-            entries = np.asarray([np.cos(value), np.sin(value)] if kind == "continuous" else value, dtype=float)
+            entries = finite_array(np.ravel(value), (None,), f"position of joint `{name}`")
+            entries = np.concatenate([np.cos(entries), np.sin(entries)]) if kind == "continuous" else entries
             if entries.size != self.tree.nq_of(i):
                 words = "one number does not" if entries.size == 1 else f"{entries.size} numbers do not"
                 raise ShapeError(f"joint `{name}` is {kind}; {words} place it", subject=name, kind="joint")
-            q[start : start + self.tree.nq_of(i)] = entries.ravel()
+            q[start : start + self.tree.nq_of(i)] = entries
         if base is not None:
-            q[self._base_entries(base)] = np.asarray(base, dtype=float)
+            q[self._base_entries(base)] = finite_array(base, np.shape(base), "base")
         return q
 
     def _base_entries(self, base: ArrayLike) -> slice:
