@@ -229,7 +229,7 @@ def test_misspelt_keys_at_every_depth(tmp_path, capsys, text, words):
         ("[motion]\nkind = 'harvest'\nother_horizons = [0.1, -1]", "`motion.other_horizons.1`", "a number > 0"),
         ("[planner]\ngoal = [1.0, 0.0]\nresolution = 1e-9", "`planner.resolution`", "a number ≥ 0.0001"),
         (
-            "[motion]\nkind = 'swing_over'\n[motion.step]\nbehind = 0.2\nahead = 0.2\napart = 0.2\nlift = 0.1\nshift = 1e9",
+            "[motion]\nkind = 'swing_over'\nstep = { behind = 0.2, ahead = 0.2, apart = 0.2, lift = 0.1, shift = 1e9 }",
             "`motion.step.shift`",
             "a number > 0 and ≤ 60",
         ),

@@ -249,16 +249,12 @@ class Robot:
         Args:
             positions: One-axis joints: position [rad] or [m]; other joints: their entries of q (quaternions xyzw).
             base: Entries of the base joint (7 for a floating, 4 for a planar base); neutral if omitted.
-
-        Raises:
-            ShapeError: Entries are not numbers, not finite, or too few or many.
         """
         q = np.array(self.neutral)
         for name, value in positions.items():
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
-            entries = finite_array(np.ravel(value), (None,), f"position of joint `{name}`")
-            entries = np.concatenate([np.cos(entries), np.sin(entries)]) if kind == "continuous" else entries
+            entries = _entries_of(name, kind, value)
             if entries.size != self.tree.nq_of(i):
                 words = "one number does not" if entries.size == 1 else f"{entries.size} numbers do not"
                 raise ShapeError(f"joint `{name}` is {kind}; {words} place it", subject=name, kind="joint")
@@ -352,3 +348,9 @@ class Robot:
     def replace(self, **changes: Any) -> Robot:
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+
+def _entries_of(name: str, kind: str, value: ArrayLike) -> Array:
+    """The entries of q of a joint at a position; refused if they are not finite numbers."""
+    out = finite_array(np.ravel(value), (None,), f"position of joint `{name}`")
+    return np.concatenate([np.cos(out), np.sin(out)]) if kind == "continuous" else out
