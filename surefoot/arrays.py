@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,16 +34,17 @@ _LAST_TIME = 1e12  # [s]; differences and counts of steps stay finite
 _NUMBER = (float, int, np.integer, np.floating)
 
 
-def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Array:
+def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str, most: float = inf) -> Array:
     """A read-only float copy of `value`.
 
     Args:
         value: The numbers.
         shape: Expected shape; None where any length will do.
         what: Its name in the message.
+        most: Largest size of an entry, for numbers from files that are multiplied or counted off later.
 
     Raises:
-        ShapeError: The shape is another one, the entries are not numbers or not finite.
+        ShapeError: The shape is another one, the entries are not numbers, not finite or too large.
     """
     try:
         raw = np.asarray(value)
@@ -59,6 +60,8 @@ def finite_array(value: ArrayLike, shape: Sequence[int | None], what: str) -> Ar
     if not quickly and not np.isfinite(out).all():
         first = [int(k) for k in np.argwhere(~np.isfinite(out))[0]] if out.ndim else []
         raise ShapeError(f"{what} is not finite", evidence={"first entry": first})
+    if most < inf and (np.abs(out) > most).any():
+        raise ShapeError(f"{what} has entries beyond ±{most:g}")
     out.setflags(write=False)
     return out
 
@@ -136,7 +139,10 @@ def number(value: object, what: str, *, positive: bool = False) -> float:
     """
     if isinstance(value, bool) or not isinstance(value, _NUMBER):
         raise ShapeError(f"{what} is {value!r}, expected a number")
-    out = float(value)
+    try:
+        out = float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        out = inf
     if not isfinite(out) or out < 0.0 or (positive and out == 0.0):
         raise ShapeError(f"{what} is {out}, expected a finite number {'> 0' if positive else '≥ 0'}")
     return out

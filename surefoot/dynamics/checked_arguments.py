@@ -38,7 +38,7 @@ def checked_numbers(name: str, values: ArrayLike, needed: str) -> Array:
         if np.iscomplexobj(found):
             raise TypeError
         return np.asarray(found, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"`{name}` is {_described(values)}, which is not numeric", next_step=needed) from None
 
 

@@ -324,7 +324,7 @@ def _in_order(name: str, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Arr
     try:
         low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
         right = bool(np.all((low <= high) & (low < np.inf) & (high > -np.inf)))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         right = False
     if not right:
         raise ShapeError(f"bounds of `{name}` are not in order", evidence={"lower": lower, "upper": upper})

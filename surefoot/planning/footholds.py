@@ -12,6 +12,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.motion.world import contact_planes, is_exposed, touchable_surfaces
 
+FAR = 1e6  # [m]: places in files are nearer
 _RING = np.stack([np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)], axis=1)
 _LEVEL = 1e-6  # of the cosine of the slope under a flat foot
 _MOST_PLACES = 500_000  # before those that no foot can use are omitted

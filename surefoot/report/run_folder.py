@@ -86,8 +86,12 @@ def robot_of_run(path: str | Path) -> Robot:
     gravity = finite_array(world.get("gravity", (0.0, 0.0, -9.81)), (3,), "gravity of the scenario")
     words = {key: str(table[key]) for key in ("base", "mimic") if key in table}
     lock, only = table.get("lock", {}), table.get("only", [])
-    if not isinstance(lock, dict) or not isinstance(only, list):
-        raise FileFormatError("`lock` or `only` of the robot is not a table or list", file=file)
+    if (
+        not isinstance(lock, dict)
+        or not isinstance(only, list)
+        or any(type(x) not in (int, float) for x in lock.values())
+    ):
+        raise FileFormatError("`lock` or `only` of the robot is not a table of positions or a list", file=file)
     robot = _loaded(table["name"], tuple(words.items()), tuple(gravity.tolist()))
     return robot if not lock and not only else _reduced(robot, tuple(lock.items()), tuple(map(str, only)))
 

@@ -434,7 +434,7 @@ class Recorder:
         try:
             for k, (place, read) in enumerate(self._cells):  # noqa: B007
                 row[place] = read()
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             name, _, size, _ = self._channels[k]
             wanted = "a number" if size is None else f"{size} numbers"
             raise ShapeError(f"column `{name}` of the log needs {wanted}", evidence={"reason": error}) from error

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from surefoot.control.whole_body import NamedProblem
-from surefoot.errors import FileFormatError, SurefootError
+from surefoot.errors import FileFormatError, ShapeError, SurefootError
 from surefoot.ocp import load_solution
 from surefoot.planning.multimodal import StanceRoadmap, StanceSequence
-from surefoot.report.run_folder import read_run
+from surefoot.report.run_folder import read_run, robot_of_run
 from surefoot.scenario.sweeps.matrix import _resume
 from surefoot.scenario.sweeps.push_map import _known
 
@@ -93,3 +93,26 @@ def test_texts(damage: str, tmp_path: Path) -> None:
     for read in (lambda folder: _resume(folder, []), read_run):
         with pytest.raises(SurefootError):
             read(tmp_path)
+
+
+@pytest.mark.parametrize(("key", "value"), [("bases", [[[0.0, 0.0, 1e100, 0.0, 0.0, 0.0]]]), ("start", [1e300] * 24)])
+def test_places_of_stances_are_of_moderate_size(key: str, value: list, tmp_path: Path) -> None:
+    """They are multiplied and counted off later: numbers of NumPy overflowed there with a warning."""
+    place = {"point": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0], "friction": 0.5, "piece": 0}
+    stances = [list(range(6)), [6, *range(1, 6)]]
+    data = {
+        "schema": "surefoot.stances/1", "robot": "hexapod", "legs": list("abcdef"), "start": [0.0] * 24,
+        "footholds": [place] * 7, "stances": stances, "bases": [[[0.0] * 6]],
+    }  # fmt: skip
+    file = tmp_path / "a.json"
+    file.write_text(json.dumps(data))
+    assert len(StanceSequence.load(file)) == 1
+    file.write_text(json.dumps(data | {key: value}))
+    with pytest.raises(ShapeError, match="beyond"):
+        StanceSequence.load(file)
+
+
+def test_positions_of_locked_joints_are_numbers(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text('[robot]\nname = "four-bar"\n[robot.lock]\nhinge = [0.0, 1.0]\n')
+    with pytest.raises(FileFormatError, match="table of positions"):
+        robot_of_run(tmp_path)

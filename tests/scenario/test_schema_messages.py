@@ -227,6 +227,12 @@ def test_misspelt_keys_at_every_depth(tmp_path, capsys, text, words):
         ("[world]\nfriction = 1e9", "`world.friction`", "a number ≥ 0 and ≤ 1000"),
         ("[initial]\njoints = [1.0]", "`initial.joints`", "a table of numbers"),
         ("[motion]\nkind = 'harvest'\nother_horizons = [0.1, -1]", "`motion.other_horizons.1`", "a number > 0"),
+        ("[planner]\ngoal = [1.0, 0.0]\nresolution = 1e-9", "`planner.resolution`", "a number ≥ 0.0001"),
+        (
+            "[motion]\nkind = 'swing_over'\nstep = { behind = 0.2, ahead = 0.2, apart = 0.2, lift = 0.1, shift = 1e9 }",
+            "`motion.step.shift`",
+            "a number > 0 and ≤ 60",
+        ),
         ("[motion]\nkind = 'swing_ovr'", "`motion.kind`", 'did you mean "swing_over"?'),
     ],
 )

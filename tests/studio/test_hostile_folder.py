@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import surefoot as sf
+from surefoot.cli.main import app
 from surefoot.processes import isolated_python, isolated_spawn
 from surefoot.studio import Studio
 from surefoot.studio.files import RobotKey
@@ -124,6 +128,7 @@ COMMANDS = {
     "compare": ("compare", "second", "third", "--html", "compare.html"),
     "check": ("check", "robot.urdf", "--html", "check.html"),
     "export": ("export", RUN, "out.csv"),
+    "export of a video": ("export", "second", "out.gif", "--size", "160x120"),
     "convert": (
         "convert",
         f"{RUN}/trajectory.npz",
@@ -132,9 +137,21 @@ COMMANDS = {
     ),
     "new": ("new", "stand", "stand.toml"),
     "matrix": ("matrix", "walk", "--robots", "robot.urdf", "--scenarios", "walk.toml", "--seeds", "2", "--out", "all"),
-    "robots": ("robots",),
-    "doctor": ("doctor",),
+    "hexapod": ("hexapod", "--duration", "0.5"),
+    **{name: (name,) for name in ("robots", "list", "doctor", "cache")},
+    "show": ("show", "stand"),
 }
+LONG = {
+    **{name: (name,) for name in ("bench", "swing-up", "compare-walkers", "study-walk", "study-swingup")},
+    **{name: (name, "push", "--robot", "robot.urdf") for name in ("compare-controllers",)},
+    **{name: (name, "walk.toml") for name in ("study-nodes", "compare-formulations", "compare-methods")},
+    **{name: (name, "robot.urdf") for name in ("regions", "compare-distribution")},
+    "walk": ("walk", "--to", "0.3,0,0"),
+    "speed": ("speed", "g1"),
+    "push-map": ("push-map", "small-humanoid"),
+    "studio": ("studio", ".", "--no-open", "--port", "0", "--robot", "robot.urdf"),
+}
+"""Of these the first seconds, in which they import and start what they need."""
 PAGES = ("second/report.html", "audit.html", "compare.html", "check.html")
 
 
@@ -154,6 +171,27 @@ def test_commands_run_nothing_of_the_folder_that_they_work_in(folder, page):
         page.wait_for_timeout(500)
         assert (elements_from_names(page), page.evaluate("window.pwned"), page.blocked) == (0, None, []), name
     assert_policy_stops_scripts(page)
+
+
+def test_every_command_is_tried() -> None:
+    words = typer.main.get_command(app).commands
+    assert {words[0] for words in (COMMANDS | LONG).values()} == set(words)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_long_commands_start_nothing_of_the_folder_that_they_work_in(folder, name):
+    sign = make_folder(folder)
+    with subprocess.Popen(
+        [COMMAND, *LONG[name]], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True
+    ) as process:
+        try:
+            _, errors = process.communicate(timeout=20.0)
+            assert b"Traceback" not in errors
+            assert process.returncode in (0, 1, 2), errors
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+    assert not sign.exists(), sign.read_text()
 
 
 @pytest.mark.parametrize("path", ["", ".", ":."])
@@ -180,7 +218,7 @@ def test_a_spawned_process_does_not_import_from_the_working_folder(folder, monke
 
 def test_mujoco_is_imported_without_libraries_and_programs_of_the_working_folder(folder):
     """Its import of GLFW looks for `libglfw.so` there, and starts a Python process there to ask for its version."""
-    sign, glfw = make_folder(folder), Path(importlib.util.find_spec("glfw").origin).parent / "x11" / "libglfw.so"
+    sign, glfw = make_folder(folder), Path(importlib.util.find_spec("glfw").origin).resolve().parent / "x11/libglfw.so"
     shutil.copy(glfw, folder)
     look = "import surefoot, mujoco, glfw; print(open('/proc/self/maps').read())"
     done = subprocess.run([sys.executable, "-P", "-c", look], cwd=folder, capture_output=True, text=True, check=True)

@@ -262,7 +262,7 @@ def _mask_of_schedule(schedule: ContactSchedule, names: Sequence[str], time: Arr
             raise one_of("contact surface", name, names)
     phase = np.searchsorted(schedule.switches, time, side="right")
     holds = np.array([[name in p.stance for name in names] for p in schedule.phases], dtype=bool)
-    return np.asarray(holds.reshape(-1, len(names))[phase])
+    return np.asarray(holds.reshape(len(schedule.phases), len(names))[phase])
 
 
 def _spot_indices(schedule: ContactSchedule, name: str, time: Array) -> tuple[list[Spot], np.ndarray]:

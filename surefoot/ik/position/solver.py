@@ -254,7 +254,7 @@ def _arrays(targets: Mapping[str, ArrayLike]) -> dict[str, Array]:
     for name, values in targets.items():
         try:
             found[name] = np.array(values, dtype=float, ndmin=1)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ShapeError(
                 f"targets of task `{name}` are not an array of numbers", evidence={"reason": error}
             ) from error

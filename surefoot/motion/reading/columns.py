@@ -261,7 +261,7 @@ def _require(robot: Robot, wanted: Sequence[str], found: Mapping[str, Array], un
 
 
 Columns = Mapping[str, Array]
-_CELL = re.compile(r"([^\[\]]+)\[(\d+)\](?:\s+(.*\S))?")
+_CELL = re.compile(r"([^\[\]]+)\[(\d+)\](?:\s+(.*\S))?", re.DOTALL)
 _WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _REFERENCE = "reference."
 

@@ -35,7 +35,9 @@ _STILLER = ((0.1, 0.35), (0.015, 0.1))
 exchanged, they are exchanged."""
 _BAD = 1.5  # points that make an order doubtful,
 _BETTER = 0.25  # of them that the right order may have
-_FITS = 0.02  # [m]: mean distance of bodies from links
+_FITS = 0.02  # [m]: mean distance of bodies from links,
+_SAME = 0.001  # of which so much more tells nothing
+_OWN, _ISAAC = "robot", "breadth-first"
 
 
 def own_joints(robot: Robot) -> list[str]:
@@ -55,8 +57,8 @@ def joint_orders(robot: Robot) -> dict[str, list[str]]:
     depth = {name: len(list(tree.ancestors(robot.joint_index(name)))) for name in own}
     other_side = side_pairs(own)
     return {
-        "robot": own,
-        "breadth-first": sorted(own, key=lambda name: depth[name]),
+        _OWN: own,
+        _ISAAC: sorted(own, key=lambda name: depth[name]),
         "alphabetical": sorted(own),
         _SWAPPED: [other_side[name] for name in own],
     }
@@ -235,6 +237,8 @@ class _Signs:
 def order_by_bodies(robot: Robot, readings: Mapping[str, Array], bodies: Array) -> tuple[str, str]:
     """The order of the joints in which the links are where the file has its bodies, and the evidence; "" for none.
 
+    Where bodies fit in every order, as the base alone does, the order is that of the simulator that writes such files.
+
     Args:
         robot: The robot.
         readings: Name of an order → q (n, nq) read in it.
@@ -251,5 +255,7 @@ def order_by_bodies(robot: Robot, readings: Mapping[str, Array], bodies: Array) 
     best = min(far, key=lambda name: far[name])
     if far[best] > _FITS:
         return "", f"{bodies.shape[1]} bodies of the file are {far[best]:.2g} m from the links"
+    if len(far) > 1 and max(far.values()) - far[best] < _SAME:
+        return _ISAAC, f"that of Isaac Lab, since the bodies of the file fit in any; else give --joint-order {_OWN}"
     others = ", ".join(f"{name} {gap:.2g} m" for name, gap in far.items() if name != best)
     return best, f"its bodies are then {far[best]:.1g} m from the links ({others})"

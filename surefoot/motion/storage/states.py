@@ -40,7 +40,7 @@ from surefoot.motion.trajectory import Trajectory
 from surefoot.robot import Robot
 
 _SUFFIXES = (".npz", ".csv", ".parquet")
-_CELL = re.compile(r"(\w+)\[(\d+)\](?:\s+(.*\S))?")
+_CELL = re.compile(r"(\w+)\[(\d+)\](?:\s+(.*\S))?", re.DOTALL)
 
 
 @dataclass(frozen=True, eq=False)

@@ -249,7 +249,7 @@ def _directions(name: str, given: Sequence[int]) -> tuple[int, ...]:
 def _durations(name: str, given: float | Sequence[float]) -> tuple[float, float, float]:
     try:
         values = np.atleast_1d(np.asarray(given, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = np.zeros(0)
     if values.shape not in ((1,), (2,), (3,)) or not np.isfinite(values).all() or (np.diff(values) < 0.0).any():
         raise ShapeError(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array, finite_array, whole_numbers
 from surefoot.errors import FileFormatError, SurefootError
 from surefoot.files import read_json, write_text
-from surefoot.planning.footholds import Footholds
+from surefoot.planning.footholds import FAR, Footholds
 
 _FORMAT = "surefoot.stances/1"
 
@@ -102,12 +102,12 @@ def _of(data: dict[str, Any]) -> StanceSequence:
         raise FileFormatError(f"expected a file of the kind {_FORMAT}, got {data['schema']!r}")
     rows, legs = data["footholds"], tuple(str(name) for name in data["legs"])
     footholds = Footholds(
-        finite_array([row["point"] for row in rows], (None, 3), "footholds"),
-        finite_array([row["normal"] for row in rows], (len(rows), 3), "normals"),
-        finite_array([row["friction"] for row in rows], (len(rows),), "friction"),
+        finite_array([row["point"] for row in rows], (None, 3), "footholds", FAR),
+        finite_array([row["normal"] for row in rows], (len(rows), 3), "normals", FAR),
+        finite_array([row["friction"] for row in rows], (len(rows),), "friction", FAR),
         whole_numbers([row["piece"] for row in rows], (len(rows),), "pieces"),
     )
     stances = whole_numbers(data["stances"], (None, len(legs)), "stances")
-    bases = tuple(finite_array(x, (None, 6), "base poses") for x in data["bases"])
-    start = finite_array(data["start"], (6 + 3 * len(legs),), "start")
+    bases = tuple(finite_array(x, (None, 6), "base poses", FAR) for x in data["bases"])
+    start = finite_array(data["start"], (6 + 3 * len(legs),), "start", FAR)
     return StanceSequence(str(data["robot"]), legs, start, footholds, stances, bases)

@@ -14,7 +14,7 @@ from surefoot.arrays import Array, finite_array, whole_numbers
 from surefoot.errors import FileFormatError, NotSupportedError
 from surefoot.files import atomic_write
 from surefoot.motion.files import read_npz
-from surefoot.planning.footholds import Footholds
+from surefoot.planning.footholds import FAR, Footholds
 from surefoot.planning.space import StanceModel
 from surefoot.planning.stances import Key, Move, StanceGraph
 
@@ -128,15 +128,16 @@ class StanceRoadmap:
             raise FileFormatError("does not hold a roadmap", file=path, evidence={"missing": missing})
         if str(data["schema"]) != _FORMAT:
             raise FileFormatError(f"expected a file of the kind {_FORMAT}, got {str(data['schema'])[:80]!r}", file=path)
-        points = finite_array(data["points"], (None, 3), "footholds")
+        points = finite_array(data["points"], (None, 3), "footholds", FAR)
         footholds = Footholds(
             points,
-            finite_array(data["normals"], points.shape, "normals"),
-            finite_array(data["friction"], (len(points),), "friction"),
+            finite_array(data["normals"], points.shape, "normals", FAR),
+            finite_array(data["friction"], (len(points),), "friction", FAR),
             whole_numbers(data["pieces"], (len(points),), "pieces"),
         )
         before, after = (whole_numbers(data[name], (None, None), "stances") for name in ("before", "after"))
-        return cls(str(data["place"]), footholds, before, after, finite_array(data["bases"], (None, 6), "base poses"))
+        bases = finite_array(data["bases"], (None, 6), "base poses", FAR)
+        return cls(str(data["place"]), footholds, before, after, bases)
 
 
 def place_of(model: StanceModel) -> str:

@@ -84,7 +84,7 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
             f"the root element is `{root.tag}`, not `mujoco`", file=main, line=root.line, next_step="give an MJCF file"
         )
     files = {main: root}
-    _follow(main, root, main.parent, (main.resolve(),), files)
+    _follow(main, root, main.parent, (main.resolve(),), files, set())
     for file, element in files.items():
         _check_numbers(file, element)
         _check_heights(file, element)
@@ -93,17 +93,27 @@ def guard_mjcf(path: str | Path) -> MjcfFiles:
     return MjcfFiles(main, root, files)
 
 
-def _follow(file: Path, root: Element, folder: Path, chain: tuple[Path, ...], files: dict[Path, Element]) -> None:
-    """Read the files that a file refers to, recursively."""
+def _follow(
+    file: Path,
+    root: Element,
+    folder: Path,
+    chain: tuple[Path, ...],
+    files: dict[Path, Element],
+    seen: set[tuple[Path, Path]],
+) -> None:
+    """Read the files that a file refers to, recursively; each once, or files that include others twice take 2ⁿ."""
     for element in root.walk():
         for target in _targets(file, element, folder):
             if target.resolve() in chain:
                 raise FileFormatError(f"`{target}` includes itself", file=file, line=element.line)
-            if len(files) >= _MAX_FILES:
-                raise FileFormatError(f"more than {_MAX_FILES} files", file=file, line=element.line)
-            files[target] = read_xml(target)
             below = target.parent if element.tag == "model" else folder
-            _follow(target, files[target], below, (*chain, target.resolve()), files)
+            if (target, below) in seen:
+                continue
+            seen.add((target, below))
+            if len(seen) >= _MAX_FILES:
+                raise FileFormatError(f"more than {_MAX_FILES} files", file=file, line=element.line)
+            files[target] = files.get(target) or read_xml(target)
+            _follow(target, files[target], below, (*chain, target.resolve()), files, seen)
 
 
 def _targets(file: Path, element: Element, folder: Path) -> list[Path]:

@@ -245,6 +245,8 @@ def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:
             out.append(Remark("warning", "joint", names.joints[k], "damping that is not linear dropped"))
         if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
             out.append(Remark("warning", "joint", names.joints[k], "limit of the ball joint dropped"))
+        if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE and model.dof_armature[model.jnt_dofadr[k]]:
+            out.append(Remark("note", "joint", names.joints[k], "armature of the free joint dropped"))
         if is_lopsided(bounds := joint_force_range(model, k)):
             message = f"actuator force from {bounds[0]:g} to {bounds[1]:g}: its limit is the smaller one both ways"
             out.append(Remark("note", "joint", names.joints[k], f"{message}, ±{safe_limit(bounds):g}"))

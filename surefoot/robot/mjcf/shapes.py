@@ -57,7 +57,8 @@ def _pair_frictions(model: mujoco.MjModel) -> dict[int, float]:
 def excludes_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[tuple[str, str], ...], list[Remark]]:
     """Pairs of bodies that do not touch each other, and remarks on the others.
 
-    They are those that the file excludes, and those of bodies that touch by contact pairs alone with all others.
+    They are those that the file excludes, those of bodies that touch by contact pairs alone with all others, and bodies
+    of several joints with their parents: neighbours in MuJoCo, between which links without shapes lie here.
     """
     pairs: dict[tuple[int, int], None] = {}
     remarks = []
@@ -80,6 +81,9 @@ def excludes_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[tuple[str, s
         }
         text = "touches by contact pairs alone: other links are not held against it"
         remarks.append(Remark("note", "body", names.bodies[body], text))
+    parents = model.body_parentid
+    several = [b for b in np.flatnonzero(model.body_jntnum > 1).tolist() if model.body_weldid[parents[b]] > 0]
+    pairs |= {(int(parents[b]), b): None for b in several if (parents[b], b) not in touched}
     return tuple((names.bodies[first], names.bodies[second]) for first, second in pairs), remarks
 
 

@@ -180,7 +180,7 @@ def _joint(model: mujoco.MjModel, names: Names, k: int, fixed: Array) -> tuple[J
         effort=safe_limit(joint_force_range(model, k)),
         damping=float(model.dof_damping[dof]),
         friction=float(model.dof_frictionloss[dof]),
-        armature=float(model.dof_armature[dof]),
+        armature=0.0 if kind == "free" else float(model.dof_armature[dof]),  # of no drive: a mass without its ω × v
     )
     return joint, back
 

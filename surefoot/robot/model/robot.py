@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.robot.model.contacts import ContactSurface
 from surefoot.robot.model.dh import DHRow, dh_links
@@ -254,13 +254,13 @@ class Robot:
         for name, value in positions.items():
             i = self.joint_index(name)
             start, kind = int(self.tree.q_index[i]), self.tree.kinds[i]
-            entries = np.asarray([np.cos(value), np.sin(value)] if kind == "continuous" else value, dtype=float)
+            entries = _entries_of(name, kind, value)
             if entries.size != self.tree.nq_of(i):
                 words = "one number does not" if entries.size == 1 else f"{entries.size} numbers do not"
                 raise ShapeError(f"joint `{name}` is {kind}; {words} place it", subject=name, kind="joint")
-            q[start : start + self.tree.nq_of(i)] = entries.ravel()
+            q[start : start + self.tree.nq_of(i)] = entries
         if base is not None:
-            q[self._base_entries(base)] = np.asarray(base, dtype=float)
+            q[self._base_entries(base)] = finite_array(base, np.shape(base), "base")
         return q
 
     def _base_entries(self, base: ArrayLike) -> slice:
@@ -348,3 +348,9 @@ class Robot:
     def replace(self, **changes: Any) -> Robot:
         """A copy with some fields changed."""
         return replace(self, **changes)
+
+
+def _entries_of(name: str, kind: str, value: ArrayLike) -> Array:
+    """The entries of q of a joint at a position; refused if they are not finite numbers."""
+    out = finite_array(np.ravel(value), (None,), f"position of joint `{name}`")
+    return np.concatenate([np.cos(out), np.sin(out)]) if kind == "continuous" else out

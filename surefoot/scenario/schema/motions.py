@@ -53,7 +53,7 @@ class StepTable(Table):
     lift: Positive
     tilt: float = 0.0
     sink: float = 0.0
-    shift: Positive = 1.0
+    shift: Annotated[float, Field(gt=0.0, le=60.0)] = 1.0
     gives_way: Literal["x", "y", "z", "xy", "xz", "yz", "xyz"] = "yz"
     off: Share = 0.8
     reach: Positive = 0.05

@@ -61,7 +61,7 @@ class PlannerTable(Table):
     states: Annotated[int, Field(ge=1, le=10**10)] = 20_000_000
     stances: Annotated[int, Field(ge=1, le=10**6)] = 1_000
     bases: Annotated[int, Field(ge=1, le=10**5)] = 96
-    resolution: Positive = 0.01
+    resolution: Annotated[float, Field(ge=1e-4)] = 0.01
     pitch: Positive = 0.15
     edge: NotNegative = 0.02
     clearance: Positive = 0.003

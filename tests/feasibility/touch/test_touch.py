@@ -206,3 +206,10 @@ def test_runs_hysteresis_and_bridges() -> None:
     assert runs_of(bridged(mask, ~mask, time, 0.15)) == [(1, 3), (5, 6)]
     assert bridged(mask, ~mask, time, ends=True).all()
     assert not bridged(np.zeros(7, dtype=bool), np.ones(7, dtype=bool), time, ends=True).any()
+
+
+def test_a_motion_without_contacts_of_a_robot_without_surfaces_is_judged() -> None:
+    robot = loaded("panda")
+    still = Trajectory.of(robot, _times(50.0), np.tile(robot.home, (101, 1)))
+    touch = stages(Case(robot, World(), replace(still, schedule=ContactSchedule.of([Stance()], [0.0, 2.0])))).touch
+    assert touch.active.shape == (101, 0)

@@ -76,6 +76,20 @@ def test_isaac_lab_breadth_first(name: str, tmp_path: Path) -> None:
     assert found.trajectory.v is not None
 
 
+@pytest.mark.parametrize("name", ["humanoid", "small-humanoid"])
+def test_isaac_lab_with_the_base_alone(name: str, tmp_path: Path) -> None:
+    """Its place fits every order of the joints: the order is that of the simulator, and the remark says so."""
+    motion = walk(name)
+    with np.load(write_isaac(tmp_path / "all.npz", motion)) as file:
+        arrays = dict(file)
+    for key in ("body_pos_w", "body_quat_w", "body_lin_vel_w", "body_ang_vel_w"):
+        arrays[key] = arrays[key][:, :1]
+    np.savez(tmp_path / "base.npz", **arrays)
+    found = read_motion(tmp_path / "base.npz", loaded(name))
+    np.testing.assert_allclose(found.trajectory.q, motion.q, atol=1e-6)
+    assert any("breadth-first order: that of Isaac Lab" in remark for remark in found.remarks)
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_rotation_vectors(name: str, tmp_path: Path) -> None:
     found = read_motion(write_amass(tmp_path / "walk.npz", walk(name)), loaded(name))

@@ -19,7 +19,7 @@ from surefoot.motion.reading import GivenMotion, read_motion
 from surefoot.motion.reading.names import find_key, likely_names, matched_joint
 from surefoot.motion.storage import StateTable, export_csv, trajectory_columns, write_states
 from surefoot.report.export.tables import FORMATS, write_table
-from surefoot.robot import Robot
+from surefoot.robot import Joint, Link, Robot
 from tests.feasibility.foot_motions import feet_motion
 from tests.feasibility.good_motions import loaded
 
@@ -658,3 +658,12 @@ def test_names_are_folded() -> None:
     assert matched_joint(robot, "knee") is None
     assert find_key("positions", ["obs/Joint-Pos", "x"]) == "obs/Joint-Pos"
     assert find_key("time", ["x"]) is None
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\r\nb", 'a"b', "a, b", "a;b", "=1+1"])
+def test_odd_names_of_joints_are_read_back_from_our_own_tables(name: str, tmp_path: Path) -> None:
+    tip = Link("tip", "base", Joint(name, "revolute"), mass=1.0, inertia=np.eye(3))
+    robot = Robot.from_tree("odd", [Link("base"), tip], base="fixed")
+    motion = Trajectory.of(robot, np.arange(9) / 10.0, np.full((9, 1), 0.25))
+    export_csv(tmp_path / "m.csv", motion, robot)
+    np.testing.assert_allclose(read_motion(tmp_path / "m.csv", robot).trajectory.q, motion.q)

@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.cli.main import main
 from surefoot.dynamics import crba, rnea
-from surefoot.errors import ModelError, NotSupportedError, UnknownNameError
+from surefoot.errors import ModelError, NotSupportedError, ShapeError, UnknownNameError
 from surefoot.robot import Coupling, Joint, Link, Robot, Spring, load
 
 WAIST = {"waist_yaw_joint": 0.3, "waist_roll_joint": 0.0, "waist_pitch_joint": -0.1}
@@ -104,3 +104,14 @@ def test_on_the_command_line(capsys):
         main(["check", "g1", "--lock", "waist"])
     assert left.value.code == 2
     assert "JOINT=POSITION" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "a", None, 10**400, 1j, [0.1, 0.2]])
+def test_positions_that_are_not_finite_numbers_are_refused(value):
+    """A NaN made a robot whose axes were NaN, and an internal error in `check`."""
+    robot = load("panda")
+    with pytest.raises(ShapeError, match="panda_joint1"):
+        robot.q_of({"panda_joint1": value})
+    if value is not None:  # held at home
+        with pytest.raises(ShapeError, match="panda_joint1"):
+            robot.lock({"panda_joint1": value})

@@ -115,3 +115,35 @@ def test_what_is_dropped_is_named_once_with_file_and_line(tmp_path):
     notes = {note.place: note.message for note in load(main).notes}
     assert notes[f"{part}:3"] == "`j0`, `j1`, `j2`, `j3`, `j4` and 3 more: limit of the ball joint dropped"
     assert "`m0`, `m1`, `m2`, `m3`: actuator dropped" in notes[f"{main}:4"]
+
+
+def test_armature_of_a_free_joint_is_dropped_by_name(tmp_path):
+    """It is a mass without its Coriolis force in our velocities, and no drive has it; defaults reach such joints."""
+    base = '<body name="b"><joint name="root" type="free"/><geom size="0.1"/><body><joint name="h"/><geom size="0.1"/>'
+    path = tmp_path / "r.xml"
+    path.write_text(
+        f'<mujoco><default><joint armature="0.1"/></default>\n<worldbody>\n{base}</body></body></worldbody></mujoco>'
+    )
+    robot = load(path)
+    np.testing.assert_array_equal(robot.tree.armature, [0.0] * 6 + [0.1])
+    assert (f"{path}:3", "`root`: armature of the free joint dropped") in [(n.place, n.message) for n in robot.notes]
+
+
+def test_a_body_of_several_joints_is_a_neighbour_of_its_parent(tmp_path):
+    """Folded back onto its parent, whose collision MuJoCo filters; its own joints are a chain of links here."""
+    path = tmp_path / "r.xml"
+    path.write_text(
+        '<mujoco><worldbody><body name="trunk"><joint/><geom type="box" size="0.1 0.1 0.1"/>'
+        '<body name="arm" pos="0.25 0 0"><joint name="a" axis="0 1 0"/><joint name="b" axis="1 0 0"/>'
+        '<geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.03"/>'
+        '<body name="tool" pos="0.3 0 0"><joint axis="0 1 0"/><geom size="0.05" pos="0.1 0 0"/></body>'
+        "</body></body></worldbody></mujoco>"
+    )
+    robot = load(path)
+    assert robot.excludes == (("trunk", "arm"),)
+    scene = build_mujoco(robot, self_collision=True)
+    data = mujoco.MjData(scene.mj)
+    data.qpos[scene.qpos] = [0.0, np.pi, 0.0, 0.0]
+    mujoco.mj_forward(scene.mj, data)
+    names = [scene.mj.body(i).name for i in range(scene.mj.nbody)]
+    assert touching(scene.mj, data, names) == {frozenset(("trunk", "tool"))}

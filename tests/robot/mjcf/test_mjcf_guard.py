@@ -57,6 +57,15 @@ def test_files_that_would_hang_or_mislead(tmp_path, inside, words):
         load(whole(tmp_path, inside))
 
 
+def test_files_that_include_others_many_times_are_read_once(tmp_path):
+    """Nine files that include the next one nine times: 9⁹ elements; without a bound it took hours to count them."""
+    for i in range(9):
+        (tmp_path / f"{i}.xml").write_text("<mujoco>" + f'<include file="{i + 1}.xml"/>' * 9 + "</mujoco>")
+    (tmp_path / "9.xml").write_text("<mujoco><worldbody/></mujoco>")
+    with pytest.raises(FileFormatError, match="more than 10000 elements"):
+        load(tmp_path / "0.xml")
+
+
 def test_copies_are_counted_through_includes_and_attachments(tmp_path):
     body = f'<body name="a"><joint/>{INERTIAL}<body/><body/><body/><body/></body>'
     (tmp_path / "leg.xml").write_text(f"<mujocoinclude>{body}</mujocoinclude>")
