@@ -18,6 +18,7 @@ from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
 __all__ = [
     "LegLimits",
     "LegReach",
+    "com_over_soles",
     "foot_momenta",
     "leg_bodies",
     "leg_reach",
@@ -262,7 +263,18 @@ def require_flat_feet(robot: Robot, anatomy: Anatomy) -> None:
             )
 
 
-def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:
+def com_over_soles(robot: Robot, q: Array) -> float:
+    """Height of the centre of mass over the lowest corner of all contact surfaces [m].
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+    """
+    ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q).values())
+    return float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q))[2]) - ground
+
+
+def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float, over_feet: bool = True) -> Array:
     """(nq,) posture on the same feet with the centre of mass at a height over them, and links turned as before.
 
     Args:
@@ -270,6 +282,7 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
         q0: (nq,) posture to begin with.
         links: Links that keep their orientation.
         height: Of the centre of mass over the lowest sole [m].
+        over_feet: Whether the centre of mass is over the middle of the feet; else it is where it was.
 
     Raises:
         NotSupportedError: The legs cannot do this.
@@ -278,7 +291,8 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
     ground = min(float(points[:, 2].min()) for points in corners.values())
     feet = [Contact(robot, name, frames[surface.frame] @ surface.placement) for name, surface in robot.contacts.items()]
     middle = np.mean([points.mean(axis=0) for points in corners.values()], axis=0)
-    com = CenterOfMass([middle[0], middle[1], ground + height])
+    at = middle if over_feet else pin.centerOfMass(robot.model, robot.model.createData(), np.array(q0))
+    com = CenterOfMass([at[0], at[1], ground + height])
     turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
     found = solve(robot, [*feet, com, *turns, Posture(robot, q0)], q0)
     if not found.success:
