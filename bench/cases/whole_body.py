@@ -32,7 +32,7 @@ from surefoot.scenario import read_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture
 
-__all__ = ["run", "show"]
+__all__ = ["peer_job", "peer_python", "run", "show"]
 
 Array = NDArray[np.float64]
 DT, GOAL_MS, FRICTION = 0.002, {"p50": 0.08, "p99": 0.2}, 0.6
@@ -142,26 +142,37 @@ def _body(robot: Robot) -> WholeBody:
     return body
 
 
-def _peer(name: str, peers: Path, robot: Robot, sway: Array, passes: int) -> Json:
+def peer_python(name: str, peers: Path) -> Path:
+    """The interpreter of a peer."""
     python = peers / name / "bin" / "python"
     if not python.exists():
         raise NotSupportedError(f"`{python}` does not exist", next_step="run scripts/make_wbc_peers.sh")
+    return python
+
+
+def peer_job(name: str, robot: Robot, folder: Path, **more: Any) -> Json:
+    """What a peer is told of a robot; writes its URDF file to the folder."""
     look = anatomy(robot)
     entries = [(joint, int(robot.tree.q_index[i]), int(robot.tree.v_index[i])) for i, joint in _hinges(robot)]
     feet = [
         {"frame": foot.link, "size": np.ptp(robot.contacts[foot.contacts[0]].corners, axis=0)[:2].tolist()}
         for foot in look.feet
     ]
-    job: dict[str, Any] = {
-        "library": name, "q": robot.home.tolist(), "dt": DT, "friction": FRICTION, "passes": passes, "feet": feet,
+    write_bare_urdf(Path(robot.source), folder / "robot.urdf")
+    return {
+        "library": name, "q": robot.home.tolist(), "dt": DT, "friction": FRICTION, "feet": feet,
         "joints": {joint: float(robot.home[at]) for joint, at, _ in entries},
         "torques": {joint: float(robot.limits.effort[row]) for joint, _, row in entries},
-        "torso": look.torso, "hand": look.hands[0],
-        **dict(zip(("sway", "speed", "change"), sway.tolist(), strict=True)),
+        "torso": look.torso, "hand": look.hands[0], **more,
     }  # fmt: skip
+
+
+def _peer(name: str, peers: Path, robot: Robot, sway: Array, passes: int) -> Json:
+    python = peer_python(name, peers)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write_bare_urdf(Path(robot.source), folder / "robot.urdf")
+        moves = dict(zip(("sway", "speed", "change"), sway.tolist(), strict=True))
+        job = peer_job(name, robot, folder, passes=passes, **moves)
         (folder / "wbc.json").write_text(json.dumps(job))
         run_outside(python, name, folder, ("wbc_script.py",), _SECONDS)
         answer = json.loads((folder / "answer.json").read_text())

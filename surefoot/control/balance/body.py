@@ -68,9 +68,8 @@ class BalancedBody(LeggedBody):
         """Whether joints lead the legs at first: then even a little of height takes a lot of knee."""
         self.knees.free = 1.0
         if self.legs_are_straight:
-            links = list(dict.fromkeys([self.anatomy.torso, self.trunk.last.task.frame]))
-            height = (1.0 - lower) * com_over_soles(robot, q0)
-            self["posture"].target[:] = posture_at_height(robot, q0, links, height, over_feet=False)
+            base, height = robot.tree.body_names[robot.base_joint or 0], (1.0 - lower) * com_over_soles(robot, q0)
+            self["posture"].target[:] = posture_at_height(robot, q0, [base], height, over_feet=False)
             del self.knees
         self.may_tip = False
         """Whether soles may turn over their edges when their legs are at their limits."""
