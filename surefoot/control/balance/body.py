@@ -126,13 +126,17 @@ class BalancedBody(LeggedBody):
         """
         self._make_room(t)
         for foot, leg in zip(self.feet, self.legs, strict=True):
-            at_limit = self.may_tip and leg.stop(q, v)
+            axis = leg.tipping_axis(q, v) if self.may_tip else None
             for name in foot.contacts:
-                self.problem.contact(name).pivot = self._edge(name) if at_limit else None
+                self.problem.contact(name).pivot = None if axis is None else self._edge(name, axis)
         return super().command(t, q, v)
 
-    def _edge(self, name: str) -> tuple[int, float] | None:
+    def _edge(self, name: str, axis: int) -> tuple[int, float] | None:
         """Over which edge of a contact the robot goes: the lower one, or that which is next to its centre of pressure.
+
+        Args:
+            name: Of the contact.
+            axis: 0 for an edge that runs ahead, 1 for one to the left.
 
         Returns:
             See `ContactHandle.pivot`.
@@ -140,13 +144,13 @@ class BalancedBody(LeggedBody):
         w, tied = self.wrenches.get(name, np.zeros(6)), self.problem.rows.tied[name]
         if not self.problem.contact(name).carries or not {3, 4} <= set(tied):
             return None
-        error, corners = self.problem.error_of(f"contact {name}"), self.robot.contacts[name].corners[:, :2]
-        sizes = np.array([np.abs(corners[:, 1]).max(), np.abs(corners[:, 0]).max()])
-        tilts = np.array([error[tied.index(3)], error[tied.index(4)]])
-        drops = tilts * sizes if np.abs(tilts).max() > _TILTED else w[3:5] / sizes
-        axis = int(np.argmax(np.abs(drops)))
+        tilt, corners = (
+            self.problem.error_of(f"contact {name}")[tied.index(3 + axis)],
+            self.robot.contacts[name].corners,
+        )
+        drop = tilt if abs(tilt) > _TILTED else w[3 + axis]
         levers = corners[:, 1] if axis == 0 else -corners[:, 0]
-        return 3 + axis, float(levers.max() if drops[axis] > 0.0 else levers.min())
+        return 3 + axis, float(levers.max() if drop > 0.0 else levers.min())
 
     def _make_room(self, t: float) -> None:
         """Turn the limbs away from links that came near, and back when there is room."""

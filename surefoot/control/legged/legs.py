@@ -8,6 +8,7 @@ from math import hypot, sqrt
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
@@ -31,6 +32,7 @@ _USUAL = 0.35  # longest usual step, share of the leg length
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
+_MAIN = 0.7  # component of the axis of a joint from which on it turns about that axis of the foot
 _AWAY, _RAISED = 0.25, 0.1  # how far from the hips and how high swinging feet are looked at, shares of the leg length
 _NEWTON, _LARGEST = 20, 0.3  # steps to such a posture, and the largest change of a joint in each [rad]
 _LOWER = 0.98  # share of the home height that is used at most: straight legs cannot push
@@ -122,6 +124,11 @@ class LegLimits:
         lower, upper = robot.limits.lower[self._entries], robot.limits.upper[self._entries]
         spare = np.minimum(margin, 0.25 * (upper - lower))
         self._lower, self._upper = lower + spare, upper - spare
+        data = robot.model.createData()
+        pin.computeJointJacobians(robot.model, data, np.array(robot.home))
+        to_foot = (robot.placements(robot.home)[foot.link] @ foot.placement)[:3, :3].T
+        turns = to_foot @ np.array([data.J[3:, row] for row in self._rows]).T
+        self._axes = np.where(np.abs(turns).max(axis=0) > _MAIN, np.abs(turns).argmax(axis=0), 2)
 
     def stop(self, q: Array, v: Array) -> bool:
         """Whether a joint is about to be stopped by its limit.
@@ -130,8 +137,21 @@ class LegLimits:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
+        return bool(self._stopped(q, v).any())
+
+    def tipping_axis(self, q: Array, v: Array) -> int | None:
+        """The axis of the foot, 0: ahead, 1: to the left, about which a joint is about to be stopped; None without one.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        axes = self._axes[self._stopped(q, v)]
+        return next((axis for axis in (0, 1) if axis in axes), None)
+
+    def _stopped(self, q: Array, v: Array) -> NDArray[np.bool_]:
         soon = q[self._entries] + _FORESIGHT * v[self._rows]
-        return bool((soon < self._lower).any() or (soon > self._upper).any())
+        return (soon < self._lower) | (soon > self._upper)
 
 
 def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:

@@ -54,6 +54,26 @@ def test_a_leg_is_stopped_at_its_limits_and_on_the_way_to_them(robot):
     assert leg.stop(q, v)
 
 
+@pytest.mark.parametrize(
+    ("joint", "axis"),
+    [
+        ("right_ankle_roll_joint", 0),
+        ("right_hip_roll_joint", 0),
+        ("right_knee_joint", 1),
+        ("right_hip_yaw_joint", None),
+    ],
+)
+def test_a_foot_tips_about_the_axis_about_which_a_joint_of_its_leg_is_stopped(joint, axis):
+    g1 = sf.load("g1")
+    foot = next(foot for foot in anatomy(g1).feet if foot.side == "right")
+    leg, q = LegLimits(g1, foot, 0.03), np.array(g1.home)
+    assert leg.tipping_axis(q, np.zeros(g1.nv)) is None
+    entry = int(g1.tree.q_index[g1.joint_index(joint)])
+    q[entry] = g1.limits.upper[entry]
+    assert leg.stop(q, np.zeros(g1.nv))
+    assert leg.tipping_axis(q, np.zeros(g1.nv)) == axis
+
+
 def test_legs_that_cannot_keep_a_sole_flat_are_refused(robot, monkeypatch):
     """A leg with five joints: on two flat soles it cannot shift its weight."""
     monkeypatch.setattr("surefoot.control.legged.legs.leg_bodies", lambda robot, foot: list(range(1, 6)))
