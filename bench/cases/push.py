@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
+from select import select
 from typing import Annotated
 
 import numpy as np
@@ -32,6 +33,7 @@ from surefoot.scenario.sweeps import largest_survived
 __all__ = ["run", "show"]
 
 _PEERS = {"placo": (30.0, 100.0), "tsid": (30.0, 100.0)}  # gains that are tried [1/s²]
+_PATIENCE = 20.0  # for an answer [s]; the solver of TSID may not end once the robot falls, which counts as a fall
 _DAMPING = 0.02  # of the drives per torque limit [s/rad], as in our control
 
 
@@ -52,7 +54,7 @@ class OutsideController:
         copy_scripts(folder, "wbc_script.py")
         command = [str(python), str(folder / "wbc_script.py"), str(folder), "serve"]
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
         )
         joints = [robot.joint_index(name) for name in job["joints"]]
         self._entries, self._rows = robot.tree.q_index[joints], robot.tree.v_index[joints]
@@ -68,10 +70,12 @@ class OutsideController:
         if into is None or out is None or self._process.poll() is not None:
             raise SimulationError("the other controller has ended")
         into.write(np.concatenate([q[:7], q[self._entries], v[:6], v[self._rows]]).tobytes())
-        into.flush()
-        answer = out.read(16 * len(self._rows))
-        if len(answer) < 16 * len(self._rows):
-            raise SimulationError("the other controller does not answer")
+        answer = b""
+        while len(answer) < 16 * len(self._rows):
+            part = out.read(16 * len(self._rows)) if select([out], [], [], _PATIENCE)[0] else b""
+            if not part:  # its solver does not end, or it has ended
+                raise SimulationError("the other controller does not answer")
+            answer += part
         torques, rates = np.frombuffer(answer).reshape(2, -1)[:, self._drives]
         if not np.isfinite(torques).all():
             self.without_solution += 1

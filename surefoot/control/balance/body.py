@@ -250,7 +250,7 @@ class BalancedBody(LeggedBody):
         return com_over_soles(robot, q) * float(np.abs(v[6:]).max()) if rise > _RISES else np.inf
 
     def _motion(self, turn: Array, com: Array) -> Array:
-        """(nv,) velocity that turns the base and moves the centre of mass, with feet and all that is no leg at rest."""
+        """(nv,) velocity that turns the base and moves the centre of mass, with feet and all but the legs at rest."""
         robot, q, trunk = self.robot, np.array(self._q0), self.trunk.last.task
         contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
         tasks = [trunk, *(task for task in self.problem.rows.tasks if task.name in contacts)]

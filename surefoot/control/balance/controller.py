@@ -231,7 +231,7 @@ class BalanceController:
         self._com, speed = self.footing.seen(com, rate)
         settled = rise((self._t or 0.0), _LOWER_TIME)
         wished[:, :2] += np.outer([1.0, 0.0, 0.0] - settled, self._first)
-        wished[:, 2] -= self._lowered(self._t or 0.0) * s.lower * self._home[2]
+        wished[:, 2] -= _lowered(self.body, self._t or 0.0) * s.lower * self._home[2]
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
@@ -249,12 +249,6 @@ class BalanceController:
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
         self.body.lead_com(acceleration, height, com)
         self.body.lead_height(wished[1, 2], wished[2, 2])
-
-    def _lowered(self, t: float) -> Array:
-        """(3,) share of the way down from the beginning; velocity and acceleration."""
-        body = self.body
-        is_led = body.legs_are_straight
-        return np.array([body.knees.lead(t / _LOWER_TIME), 0.0, 0.0]) if is_led else rise(t, _LOWER_TIME)
 
     def _dip(self) -> float:
         """How much lower the centre of mass is when legs and trunk lean, without longer legs [m]."""
@@ -336,6 +330,12 @@ class BalanceController:
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
             Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
         ]
+
+
+def _lowered(body: BalancedBody, t: float) -> Array:
+    """(3,) share of the way down from the beginning; velocity and acceleration."""
+    is_led = body.legs_are_straight
+    return np.array([body.knees.lead(t / _LOWER_TIME), 0.0, 0.0]) if is_led else rise(t, _LOWER_TIME)
 
 
 def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:

@@ -96,9 +96,8 @@ class LeggedBody:
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
-        self._driven_entries = _entries_of(robot)
+        self._driven_entries, self._last, self._t = _entries_of(robot), np.zeros(robot.nu), -np.inf
         self._held = np.asarray(q0)[self._driven_entries]
-        self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
@@ -146,8 +145,7 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
-        self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
+        self["posture"].set_gains(_POSTURE_GAINS[0] * _leg_shares(robot, self.feet, _LEG_STIFFNESS), _POSTURE_GAINS[1])
 
     @cached_property
     def knees(self) -> LegBend:
