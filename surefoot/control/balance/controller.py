@@ -107,8 +107,7 @@ class BalanceController:
         for move in moves:
             if isinstance(move, Lift) and move.foot not in self._feet:
                 raise one_of("foot", move.foot, self._feet)
-        self._sole_share = margins.sole_share
-        self._gravity = float(np.linalg.norm(robot.tree.gravity))
+        self._sole_share, self._gravity = margins.sole_share, float(np.linalg.norm(robot.tree.gravity))
         self._t: float | None = None
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
