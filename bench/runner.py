@@ -33,6 +33,7 @@ CASES = {
     "loops": "Closed chains and gears in O(n), against open chains and Pinocchio; after Buschmann 2014, Fig. 3.12.",
     "audit": "Time of an audit of 10 s at 1 kHz, self-collision included, replay aside.",
     "whole_body": "A tick of whole-body control with six tasks and all limits, side by side with placo and TSID.",
+    "push": "The largest push survived without a step, side by side with placo and TSID in the same MuJoCo world.",
     "walking": "Walking references by each method and predictive plans with footsteps, answers checked.",
     "abuse": "A million ticks of absurd states, silent sensors and failing solvers; status 1 if a command is not safe.",
     "stand": "The robots that are promised to stand, each pushed from four sides in MuJoCo.",

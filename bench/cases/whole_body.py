@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Annotated, Any
+from unittest import mock
 
 import numpy as np
 import pinocchio as pin
@@ -27,12 +28,13 @@ from bench.peers import run_outside, write_bare_urdf
 from bench.timing import pinned, tell, uncollected
 from surefoot.control.whole_body import WholeBody
 from surefoot.errors import NotSupportedError
+from surefoot.motion import Command, State
 from surefoot.robot import Robot, anatomy, load
 from surefoot.scenario import read_scenario
 from surefoot.scenario.build import build_simulation
 from surefoot.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture
 
-__all__ = ["run", "show"]
+__all__ = ["peer_job", "peer_python", "run", "show"]
 
 Array = NDArray[np.float64]
 DT, GOAL_MS, FRICTION = 0.002, {"p50": 0.08, "p99": 0.2}, 0.6
@@ -85,7 +87,8 @@ def show(result: Json) -> None:
         w = result["walk"]
         print(
             f"walk, {w['ticks']} ticks with contact switches: p50 {w['p50_ms']:.3f}, p99 {w['p99_ms']:.3f}, longest "
-            f"{w['max_ms']:.3f} ms (solver alone {w['solver_max_ms']:.3f} ms, {w['most_passes']:.0f} passes)"
+            f"{w['max_ms']:.3f} ms (tick {w['worst_tick']}, {w['worst_passes']:.0f} passes; at most "
+            f"{w['most_passes']:.0f}), {w['late']} above 0.5 ms"
         )
 
 
@@ -142,26 +145,37 @@ def _body(robot: Robot) -> WholeBody:
     return body
 
 
-def _peer(name: str, peers: Path, robot: Robot, sway: Array, passes: int) -> Json:
+def peer_python(name: str, peers: Path) -> Path:
+    """The interpreter of a peer."""
     python = peers / name / "bin" / "python"
     if not python.exists():
         raise NotSupportedError(f"`{python}` does not exist", next_step="run scripts/make_wbc_peers.sh")
+    return python
+
+
+def peer_job(name: str, robot: Robot, folder: Path, **more: Any) -> Json:
+    """What a peer is told of a robot; writes its URDF file to the folder."""
     look = anatomy(robot)
     entries = [(joint, int(robot.tree.q_index[i]), int(robot.tree.v_index[i])) for i, joint in _hinges(robot)]
     feet = [
         {"frame": foot.link, "size": np.ptp(robot.contacts[foot.contacts[0]].corners, axis=0)[:2].tolist()}
         for foot in look.feet
     ]
-    job: dict[str, Any] = {
-        "library": name, "q": robot.home.tolist(), "dt": DT, "friction": FRICTION, "passes": passes, "feet": feet,
+    write_bare_urdf(Path(robot.source), folder / "robot.urdf")
+    return {
+        "library": name, "q": robot.home.tolist(), "dt": DT, "friction": FRICTION, "feet": feet,
         "joints": {joint: float(robot.home[at]) for joint, at, _ in entries},
         "torques": {joint: float(robot.limits.effort[row]) for joint, _, row in entries},
-        "torso": look.torso, "hand": look.hands[0],
-        **dict(zip(("sway", "speed", "change"), sway.tolist(), strict=True)),
+        "torso": look.torso, "hand": look.hands[0], **more,
     }  # fmt: skip
+
+
+def _peer(name: str, peers: Path, robot: Robot, sway: Array, passes: int) -> Json:
+    python = peer_python(name, peers)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        write_bare_urdf(Path(robot.source), folder / "robot.urdf")
+        moves = dict(zip(("sway", "speed", "change"), sway.tolist(), strict=True))
+        job = peer_job(name, robot, folder, passes=passes, **moves)
         (folder / "wbc.json").write_text(json.dumps(job))
         run_outside(python, name, folder, ("wbc_script.py",), _SECONDS)
         answer = json.loads((folder / "answer.json").read_text())
@@ -173,7 +187,7 @@ def _hinges(robot: Robot) -> list[tuple[int, str]]:
 
 
 def _walk(robot: str, passes: int) -> Json:
-    """The controller's ticks in a walk of 20 s on the true state, the fastest of the passes each."""
+    """CPU times of the controller's ticks in a walk of 20 s on the true state, the fastest of the passes each."""
     scenario = read_scenario("walk")
     changes = {
         "robot": scenario.robot.model_copy(update={"name": robot}),
@@ -181,16 +195,21 @@ def _walk(robot: str, passes: int) -> Json:
         "sensors": scenario.sensors.model_copy(update={"kind": "none"}),
         "estimator": scenario.estimator.model_copy(update={"kind": "none"}),
     }
-    best = solver = np.zeros(0)
-    most = 0.0
+    best = np.zeros(0)
     for k in range(passes):
         simulation = build_simulation(scenario.model_copy(update=changes))
-        with uncollected():
-            simulation.run()
-        log = simulation.log()
-        own, solving = (simulation.timing()[name] for name in ("controller", "solver"))
-        total = own + solving
-        best, solver = (total, solving) if k == 0 else (np.minimum(best, total), np.minimum(solver, solving))
-        most = float(log["control.passes"].max())
-    found = _quantiles(best) | {"ticks": len(best), "solver_max_ms": 1e3 * float(solver.max()), "most_passes": most}
+        times, command = list[float](), simulation.controller.command
+
+        def timed(t: float, state: State) -> Command:
+            begin = time.process_time_ns()
+            found = command(t, state)  # noqa: B023
+            times.append(1e-9 * (time.process_time_ns() - begin))  # noqa: B023
+            return found
+
+        with uncollected(), mock.patch.object(simulation.controller, "command", timed):
+            log = simulation.run()
+        best = np.array(times) if k == 0 else np.minimum(best, times)
+    worst, sets = int(best.argmax()), log["control.passes"]
+    found = _quantiles(best) | {"ticks": len(best), "worst_tick": worst, "worst_passes": float(sets[worst])}
+    found |= {"late": int((best > 0.5e-3).sum()), "most_passes": float(sets.max())}
     return found | {"fallen": log.metadata["fall_time_s"] is not None}

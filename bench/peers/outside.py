@@ -13,7 +13,7 @@ from bench.timing import pinned
 from surefoot.errors import NotSupportedError
 from surefoot.files import atomic_write
 
-__all__ = ["run_outside", "write_bare_urdf"]
+__all__ = ["copy_scripts", "run_outside", "write_bare_urdf"]
 
 _KEPT = {"link": ("inertial",), "joint": ("origin", "parent", "child", "axis", "limit")}
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -42,14 +42,19 @@ def write_bare_urdf(source: Path, target: Path, fixed: Collection[str] = ()) -> 
     return next(name for link in robot.iter("link") if (name := str(link.get("name"))) not in children)
 
 
+def copy_scripts(folder: Path, *scripts: str) -> None:
+    """Copy scripts of this folder: our modules must not hide those of others."""
+    for script in scripts:
+        shutil.copy(Path(__file__).with_name(script), folder)
+
+
 def run_outside(python: Path, library: str, folder: Path, scripts: tuple[str, ...], seconds: float) -> None:
     """Run the first of some scripts of this folder on the files of another, on one core.
 
     Raises:
         NotSupportedError: The interpreter does not run it.
     """
-    for script in scripts:  # copied: our modules must not hide those of others
-        shutil.copy(Path(__file__).with_name(script), folder)
+    copy_scripts(folder, *scripts)
     command = [str(python), str(folder / scripts[0]), str(folder)]
     environment = os.environ | dict.fromkeys(_THREADS, "1")
     try:

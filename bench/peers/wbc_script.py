@@ -1,6 +1,8 @@
 """Ticks of whole-body control by placo or TSID; run in an interpreter of its own: python wbc_script.py FOLDER.
 
 Reads `wbc.json`; writes `answer.json`: CPU times of the ticks [s], fastest of the passes, and the largest errors.
+With `serve` as a second word it controls a robot instead: it reads states from its input (turn and place of the base,
+joints, their rates; doubles) and writes torques and joint rates of the next tick; NaN where there is no solution.
 """
 
 # mypy: ignore-errors
@@ -30,10 +32,11 @@ def _placo(job, folder):
         r.state.q, r.state.qd = q0, 0 * r.state.qd
         r.update_kinematics()
         s = placo.DynamicsSolver(r)
-        s.dt = job["dt"]
+        s.dt, held = job["dt"], []
         for foot in job["feet"]:
             task = s.add_frame_task(foot["frame"], r.get_T_world_frame(foot["frame"]))
             task.configure(foot["frame"], "hard", 1e3, 1e3)
+            held += [task.position(), task.orientation()]
             contact = s.add_planar_contact(task)
             contact.length, contact.width, contact.mu, contact.unilateral = *foot["size"], job["friction"], True
             contact.weight_forces = contact.weight_moments = contact.weight_tangentials = 1e-5
@@ -41,10 +44,13 @@ def _placo(job, folder):
         com.configure("com", "soft", 10.0)
         hand = s.add_position_task(job["hand"], r.get_T_world_frame(job["hand"])[:3, 3])
         hand.configure("hand", "soft", 1.0)
-        s.add_orientation_task(job["torso"], r.get_T_world_frame(job["torso"])[:3, :3]).configure("t", "soft", 1.0)
+        torso = s.add_orientation_task(job["torso"], r.get_T_world_frame(job["torso"])[:3, :3])
+        torso.configure("t", "soft", 1.0)
         posture = s.add_joints_task()
         posture.set_joints(job["joints"])
         posture.configure("posture", "soft", 0.1)
+        for task in (*held, com, hand, torso, posture) if "gain" in job else ():
+            task.kp = job["gain"]
         s.enable_torque_limits(True)
         s.enable_joint_limits(True)
         s.enable_velocity_limits(True)
@@ -59,7 +65,20 @@ def _placo(job, folder):
             if not s.solve(True).success:
                 raise RuntimeError("placo found no solution")
 
-        return tick, lambda k: float(np.linalg.norm(r.com_world() - c0 - np.array(job["sway"][k])))
+        def control(base, joints, twist, rates):
+            q, v = r.state.q.copy(), r.state.qd.copy()
+            q[:7], v[:6] = base, twist
+            for name, x, rate in zip(job["joints"], joints, rates, strict=True):
+                q[r.get_joint_offset(name)], v[r.get_joint_v_offset(name)] = x, rate
+            r.state.q, r.state.qd = q, v
+            r.update_kinematics()
+            found = s.solve(False)
+            if not found.success:
+                raise RuntimeError("placo found no solution")
+            rows = [r.get_joint_v_offset(name) for name in job["joints"]]
+            return found.tau[rows], (v + job["dt"] * found.qdd)[rows]
+
+        return tick, lambda k: float(np.linalg.norm(r.com_world() - c0 - np.array(job["sway"][k]))), control
 
     return begin
 
@@ -91,8 +110,9 @@ def _tsid(job, folder):
         data, keep = idf.data(), []
 
         def gains(task, n):
-            task.setKp(30 * np.ones(n))
-            task.setKd(2 * np.sqrt(30) * np.ones(n))
+            gain = job.get("gain", 30.0)
+            task.setKp(gain * np.ones(n))
+            task.setKd(2 * np.sqrt(gain) * np.ones(n))
             keep.append(task)
             return task
 
@@ -141,19 +161,51 @@ def _tsid(job, folder):
             state["q"] = pin.integrate(m, state["q"], state["v"] * job["dt"])
             state["t"] += job["dt"]
 
-        return tick, lambda k: float(np.linalg.norm(rob.com(idf.data()) - c0 - np.array(job["sway"][k])))
+        places = [m.joints[m.getJointId(name)] for name in job["joints"]]
+
+        def control(base, joints, twist, rates):
+            q, v = state["q"], state["v"]
+            q[:7], v[:6] = base, twist
+            for place, x, rate in zip(places, joints, rates, strict=True):
+                q[place.idx_q], v[place.idx_v] = x, rate
+            sample.value(c0)
+            com.setReference(sample)
+            found = solver.solve(idf.computeProblemData(state["t"], q, v))
+            if found.status != 0:
+                raise RuntimeError("TSID found no solution")
+            torques, dv, rows = idf.getActuatorForces(found), idf.getAccelerations(found), [x.idx_v for x in places]
+            state["t"] += job["dt"]
+            return torques[np.array(rows) - 6], (v + job["dt"] * dv)[rows]
+
+        return tick, lambda k: float(np.linalg.norm(rob.com(idf.data()) - c0 - np.array(job["sway"][k]))), control
 
     return begin
 
 
-def main(folder):
-    """Time the ticks of all passes."""
+def serve(job, begin):
+    """Answer states with torques until the input ends."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the libraries print
+    parts, n = begin(), len(job["joints"])  # all kept: the libraries do not keep what they use
+    while len(data := sys.stdin.buffer.read(8 * (13 + 2 * n))) == 8 * (13 + 2 * n):
+        try:
+            found = parts[2](*np.split(np.frombuffer(data), [7, 7 + n, 13 + n]))
+        except RuntimeError:
+            found = np.full((2, n), np.nan)
+        answers.write(np.concatenate(found).tobytes())
+        answers.flush()
+
+
+def main(folder, what="time"):
+    """Time the ticks of all passes, or control a robot."""
     with open(f"{folder}/wbc.json") as file:
         job = json.load(file)
     begin = {"placo": _placo, "tsid": _tsid}[job["library"]](job, folder)
+    if what == "serve":
+        return serve(job, begin)
     best, errors = np.full(len(job["sway"]), np.inf), []
     for _ in range(job["passes"]):
-        tick, error = begin()
+        tick, error, _ = begin()
         for k in range(len(best)):
             start = time.process_time_ns()
             tick(k)
@@ -164,4 +216,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

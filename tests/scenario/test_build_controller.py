@@ -8,12 +8,14 @@ import pytest
 from surefoot.control import ForceSchedule, HandReach, JointPath, JointPd, JointWaves, ReactionlessMotion
 from surefoot.control.classic import ClassicController
 from surefoot.control.layered import CartPoleSwingUp
-from surefoot.errors import ScenarioError, ShapeError, UnknownNameError
+from surefoot.errors import NotSupportedError, ScenarioError, ShapeError, UnknownNameError
 from surefoot.motion import State, Trajectory, World
 from surefoot.robot.loading import load
+from surefoot.scenario.build.hands import hand_of
 from surefoot.scenario.build.simulation import build_controller
 from surefoot.scenario.motions import Plan, PlannedFollower
 from surefoot.scenario.schema import ControllerTable, Scenario
+from tests.control.walking.random_biped import random_biped
 
 HEXAPOD, HUMANOID = load("hexapod"), load("small-humanoid")
 ARMS = [
@@ -110,3 +112,13 @@ def test_a_path_goes_through_its_keyframes_and_stays():
 def test_what_the_robot_cannot_do_is_named(table, error, word):
     with pytest.raises(error, match=word):
         built(ControllerTable(**table), HEXAPOD, HEXAPOD.home)
+
+
+def test_an_arm_that_turns_about_one_axis_has_no_hand_to_reach_with(tmp_path):
+    file = tmp_path / "biped.urdf"
+    file.write_text(random_biped(901))
+    robot = load(str(file))
+    assert hand_of(robot)
+    with pytest.raises(NotSupportedError, match="no hands that could reach"):
+        hand_of(robot, directions=2)
+    assert hand_of(load("g1"), directions=3) == "left_rubber_hand"

@@ -10,7 +10,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
-from surefoot.control.legged import LeggedBody, OutputKind
+from surefoot.control.legged import LeggedBody, OutputKind, com_over_soles, posture_at_height
 from surefoot.control.whole_body import ClearanceSettings, WholeBodySettings
 from surefoot.motion import Command
 from surefoot.robot import Robot
@@ -23,6 +23,8 @@ _LIMB_GAINS = (400.0, 40.0)
 _LED_GAINS = (500.0, 45.0)
 _PRESS_DAMPING = 15.0  # of a hand against what it presses on [1/s]; more makes it slow to follow what it touches
 _ROOM_TIME, _BACK_TIME = 0.1, 2.0  # in which limbs move out of the way, and back [s]
+_STRAIGHT = 20.0  # turn of joints per change of height, share of the height [rad], of knees bent by 0.2 rad
+_RISES = 0.9  # share of a change of height without which a posture is singular
 _TILTED = 0.02  # tilt from which on a sole stands on its lower edge [rad]
 _FLAT_STIFFNESS = 200.0  # that turns a foot flat that rocks on its edge [1/s²]
 
@@ -41,6 +43,7 @@ class BalancedBody(LeggedBody):
         hands: Contact surfaces of hands; they are switched off until they are led.
         output: See `LeggedBody`.
         steps: Whether feet swing quickly; their soles are then turned as ankles allow, after the centre of mass.
+        lower: How much lower than at q0 the centre of mass is kept, share of its height.
     """
 
     clearance = ClearanceSettings(braking=15.0)  # legs that catch the robot stop quickly
@@ -54,12 +57,20 @@ class BalancedBody(LeggedBody):
         hands: Sequence[str] = (),
         output: OutputKind = "torque",
         steps: bool = False,
+        lower: float = 0.0,
     ) -> None:
         self._steps = steps
-        super().__init__(robot, q0, further=further, settings=settings, hands=hands, output=output)
+        super().__init__(robot, q0, None, further, settings, hands, output=output)
         self._postures = [self[task.name] for task in self.problem.rows.tasks if isinstance(task, Posture)]
         for handle in self._postures:
             handle.set_gains(*_LIMB_GAINS)
+        self.legs_are_straight = self._bend_per_height() > _STRAIGHT
+        """Whether joints lead the legs at first: then even a little of height takes a lot of knee."""
+        self.knees.free = 1.0
+        if self.legs_are_straight:
+            base, height = robot.tree.body_names[robot.base_joint or 0], (1.0 - lower) * com_over_soles(robot, q0)
+            self["posture"].target[:] = posture_at_height(robot, q0, [base], height, over_feet=False)
+            del self.knees
         self.may_tip = False
         """Whether soles may turn over their edges when their legs are at their limits."""
         self._aside, self._roomed = np.zeros(len(self._turning[0])), np.inf
@@ -115,13 +126,17 @@ class BalancedBody(LeggedBody):
         """
         self._make_room(t)
         for foot, leg in zip(self.feet, self.legs, strict=True):
-            at_limit = self.may_tip and leg.stop(q, v)
+            axis = leg.tipping_axis(q, v) if self.may_tip else None
             for name in foot.contacts:
-                self.problem.contact(name).pivot = self._edge(name) if at_limit else None
+                self.problem.contact(name).pivot = None if axis is None else self._edge(name, axis)
         return super().command(t, q, v)
 
-    def _edge(self, name: str) -> tuple[int, float] | None:
+    def _edge(self, name: str, axis: int) -> tuple[int, float] | None:
         """Over which edge of a contact the robot goes: the lower one, or that which is next to its centre of pressure.
+
+        Args:
+            name: Of the contact.
+            axis: 0 for an edge that runs ahead, 1 for one to the left.
 
         Returns:
             See `ContactHandle.pivot`.
@@ -129,13 +144,13 @@ class BalancedBody(LeggedBody):
         w, tied = self.wrenches.get(name, np.zeros(6)), self.problem.rows.tied[name]
         if not self.problem.contact(name).carries or not {3, 4} <= set(tied):
             return None
-        error, corners = self.problem.error_of(f"contact {name}"), self.robot.contacts[name].corners[:, :2]
-        sizes = np.array([np.abs(corners[:, 1]).max(), np.abs(corners[:, 0]).max()])
-        tilts = np.array([error[tied.index(3)], error[tied.index(4)]])
-        drops = tilts * sizes if np.abs(tilts).max() > _TILTED else w[3:5] / sizes
-        axis = int(np.argmax(np.abs(drops)))
+        tilt, corners = (
+            self.problem.error_of(f"contact {name}")[tied.index(3 + axis)],
+            self.robot.contacts[name].corners,
+        )
+        drop = tilt if abs(tilt) > _TILTED else w[3 + axis]
         levers = corners[:, 1] if axis == 0 else -corners[:, 0]
-        return 3 + axis, float(levers.max() if drops[axis] > 0.0 else levers.min())
+        return 3 + axis, float(levers.max() if drop > 0.0 else levers.min())
 
     def _make_room(self, t: float) -> None:
         """Turn the limbs away from links that came near, and back when there is room."""
@@ -221,21 +236,28 @@ class BalancedBody(LeggedBody):
     @cached_property
     def trunk_inertia(self) -> Array:
         """(3,) angular momentum per turning rate about forward, left and up, with feet and centre of mass at rest."""
-        robot, q = self.robot, np.array(self._q0)
-        model, data = robot.model, robot.model.createData()
-        pin.ccrba(model, data, q, np.zeros(robot.nv))
-        pin.jacobianCenterOfMass(model, data, q)
-        contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
-        turn = self.trunk.last.task
-        rows = [np.asarray(x.jacobian(robot, q, x.numbers)) for x in self.problem.rows.tasks if x.name in contacts]
-        rows += [data.Jcom, np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]]]
-        A = np.vstack([np.asarray(turn.jacobian(robot, q, turn.numbers)), *rows])
+        model, data = self.robot.model, self.robot.model.createData()
+        Ag = pin.computeCentroidalMap(model, data, np.array(self._q0))[3:]
         ahead, up = self.anatomy.forward, np.array([0.0, 0.0, 1.0])
-        found = []
-        for axis in (ahead, np.cross(up, ahead), up):
-            v = np.linalg.lstsq(A, np.append(axis, np.zeros(len(A) - 3)), rcond=1e-6)[0]
-            found.append(float(axis @ (data.Ag @ v)[3:]))
+        found = [float(axis @ Ag @ self._motion(axis, 0.0 * up)) for axis in (ahead, np.cross(up, ahead), up)]
         return np.maximum(found, 1e-6)
+
+    def _bend_per_height(self) -> float:
+        """Largest turn of a joint per change of the height of the centre of mass, share of this height [rad]."""
+        robot, q = self.robot, np.array(self._q0)
+        v = self._motion(np.zeros(3), np.eye(3)[2])
+        rise = (pin.jacobianCenterOfMass(robot.model, robot.model.createData(), q) @ v)[2]
+        return com_over_soles(robot, q) * float(np.abs(v[6:]).max()) if rise > _RISES else np.inf
+
+    def _motion(self, turn: Array, com: Array) -> Array:
+        """(nv,) velocity that turns the base and moves the centre of mass, with feet and all but the legs at rest."""
+        robot, q, trunk = self.robot, np.array(self._q0), self.trunk.last.task
+        contacts = {f"contact {name}" for foot in self.feet for name in foot.contacts}
+        tasks = [trunk, *(task for task in self.problem.rows.tasks if task.name in contacts)]
+        rows = [np.asarray(task.jacobian(robot, q, task.numbers)) for task in tasks]
+        rows.append(np.eye(robot.nv)[[int(robot.tree.v_index[k]) for k in self._upper]])
+        A = np.vstack([*rows, pin.jacobianCenterOfMass(robot.model, robot.model.createData(), q)])
+        return np.asarray(np.linalg.lstsq(A, np.concatenate([turn, np.zeros(len(A) - 6), com]), rcond=1e-6)[0])
 
     @cached_property
     def trunk_lever(self) -> float:

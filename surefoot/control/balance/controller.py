@@ -98,7 +98,8 @@ class BalanceController:
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
         reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
-        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, self.settings.output, self._steps)
+        output, lower = self.settings.output, self.settings.lower
+        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, output, self._steps, lower)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -106,8 +107,7 @@ class BalanceController:
         for move in moves:
             if isinstance(move, Lift) and move.foot not in self._feet:
                 raise one_of("foot", move.foot, self._feet)
-        self._sole_share = margins.sole_share
-        self._gravity = float(np.linalg.norm(robot.tree.gravity))
+        self._sole_share, self._gravity = margins.sole_share, float(np.linalg.norm(robot.tree.gravity))
         self._t: float | None = None
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
@@ -230,7 +230,7 @@ class BalanceController:
         self._com, speed = self.footing.seen(com, rate)
         settled = rise((self._t or 0.0), _LOWER_TIME)
         wished[:, :2] += np.outer([1.0, 0.0, 0.0] - settled, self._first)
-        wished[:, 2] -= settled * s.lower * self._home[2]
+        wished[:, 2] -= _lowered(self.body, self._t or 0.0) * s.lower * self._home[2]
         self._com_ref = self._home + wished[0]
         w = sqrt((self._gravity + wished[2, 2]) / self._com_ref[2])
         self._dcm = self._com[:2] + speed[:2] / w
@@ -275,7 +275,8 @@ class BalanceController:
         moment = inertia * np.array([-extra[1], extra[0], 0.0])
         self.body.spin(turned(moment - inertia * kp * turn, yaw), kd)
         total = moment + inertia * upright
-        return np.array([total[1], -total[0]]) / self.body.weight, swing.edge
+        free = self.body.knees.free  # legs that are led by their joints leave the trunk alone
+        return free / self.body.weight * np.array([total[1], -total[0]]), swing.edge if free == 1.0 else None
 
     def _lead_feet(self) -> None:
         most = np.full(len(self._feet), np.inf)
@@ -328,6 +329,12 @@ class BalanceController:
             Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
             Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
         ]
+
+
+def _lowered(body: BalancedBody, t: float) -> Array:
+    """(3,) share of the way down from the beginning; velocity and acceleration."""
+    is_led = body.legs_are_straight
+    return np.array([body.knees.lead(t / _LOWER_TIME), 0.0, 0.0]) if is_led else rise(t, _LOWER_TIME)
 
 
 def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:

@@ -30,7 +30,6 @@ _SETTLE = 0.8  # no steps before [s]
 _AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
 _HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
-_ROOM = 0.07  # how far inside the support the capture point is before the trunk is righted after a step, likewise
 _STEADY = 0.2  # how far beyond the soles the ground may push to keep the trunk upright, share of the height
 _AGAINST = 0.05  # the same where that brings the fall on
 _FORESIGHT = 0.05  # how far into a push is looked ahead [s]
@@ -64,12 +63,11 @@ class StepRecovery(BalanceController):
         self._standing = self.settings
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home
-        swing = replace(self.settings.swing, fastest=0.0, margin=_ROOM * self._highest)
-        self._after_step = replace(self.settings, swing=swing)
         self._height = self._highest
         self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
         b = float(min(self.body.trunk_inertia[:2])) / (robot.mass * self._highest * self._omega)
+        self._after_step = replace(self.settings, swing=replace(self.settings.swing, fastest=0.0))
         self._trunk_reach = self.settings.swing.reach(self._omega, b)
         self._step: CatchStep | None = None
         self.steps = 0

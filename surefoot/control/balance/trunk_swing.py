@@ -12,6 +12,9 @@ from surefoot.arrays import Array
 __all__ = ["Swing", "TrunkSwing"]
 
 
+_RIGHTING = 0.5  # share of what the ground can do within the soles that rights the trunk after a step
+
+
 @dataclass(frozen=True, eq=False)
 class Swing:
     """What the trunk does.
@@ -43,7 +46,8 @@ class TrunkSwing:
     Args:
         forward: Largest lean forward [rad].
         otherwise: Largest lean in other directions [rad].
-        fastest: Largest acceleration towards a fall [rad/s²]; 0: the trunk is only not righted where that brings it on.
+        fastest: Largest acceleration towards a fall [rad/s²]; 0: the trunk does not swing, and is righted with half of
+            what would hold ξ where it is, ω s/b.
         braking: Deceleration with which the trunk stops [rad/s²].
         margin: How far inside the edge the DCM should come to lie [m].
         gain: Acceleration per distance [rad/s²/m].
@@ -91,10 +95,11 @@ class TrunkSwing:
             along = np.concatenate([polygon[1:], polygon[:1]]) - polygon
             normals = along[:, ::-1] * (1.0, -1.0) / np.sqrt((along * along).sum(axis=1))[:, None]
             outside = ((dcm - polygon) * normals).sum(axis=1)
+            per = np.abs(normals) @ b / omega
             growth = np.exp(omega * np.maximum(normals @ rate, 0.0) / self.braking)
-            rest = outside * growth + np.abs(normals) @ b * self.braking / omega * (growth - 1.0)
-            wanted = np.minimum(np.maximum(self.gain * (rest + self.margin), -self.braking), self.fastest)
-            wanted -= normals @ upright
+            rest = outside * growth + per * self.braking * (growth - 1.0)
+            asked = self.gain * (rest + self.margin) if self.fastest > 0.0 else _RIGHTING * outside / per
+            wanted = np.minimum(np.maximum(asked, -self.braking), self.fastest) - normals @ upright
             worst = int(np.argmax(wanted))
             if wanted[worst] > 0.0:
                 edge = normals[worst]

@@ -3,6 +3,7 @@
 from surefoot.control.legged.body import LeggedBody
 from surefoot.control.legged.legs import (
     LegReach,
+    com_over_soles,
     foot_momenta,
     leg_bodies,
     leg_reach,
@@ -20,6 +21,7 @@ __all__ = [
     "PositionOutput",
     "WholeBodyFollower",
     "closest_inside",
+    "com_over_soles",
     "flat_pose",
     "foot_momenta",
     "leg_bodies",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.control.legged.leading import Heading, LegBend
-from surefoot.control.legged.legs import LegLimits, posture_at_height
+from surefoot.control.legged.legs import LegLimits, com_over_soles, posture_at_height
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of
 from surefoot.control.legged.sole import SwingSole, sole_tasks
@@ -95,9 +96,8 @@ class LeggedBody:
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, by reason."""
-        self._driven_entries = _entries_of(robot)
+        self._driven_entries, self._last, self._t = _entries_of(robot), np.zeros(robot.nu), -np.inf
         self._held = np.asarray(q0)[self._driven_entries]
-        self._last, self._t = np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
@@ -117,8 +117,7 @@ class LeggedBody:
     ) -> None:
         robot, base = self.robot, self.robot.tree.body_names[self.robot.base_joint or 0]
         links = [self.anatomy.torso] + ([base] if base != self.anatomy.torso else [])
-        ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q0).values())
-        size = float(np.array(com(robot.tree, q0))[2]) - ground
+        size = com_over_soles(robot, q0)
         posture = q0 if height is None else posture_at_height(robot, q0, links, height)
         turns: list[Task] = [
             FrameOrientation(
@@ -146,9 +145,13 @@ class LeggedBody:
         self._com = self.problem["com"]
         self._com.set_gains([0.0, 0.0, _HEIGHT_GAIN])
         self.problem["angular_momentum"].set_gains(0.0, _MOMENTUM_DAMPING)
-        shares = _leg_shares(robot, self.feet, _LEG_STIFFNESS)
-        self.problem["posture"].set_gains(_POSTURE_GAINS[0] * shares, _POSTURE_GAINS[1])
-        self.knees = LegBend(self.problem["posture"], self._com, q0, shares < 1.0)
+        self["posture"].set_gains(_POSTURE_GAINS[0] * _leg_shares(robot, self.feet, _LEG_STIFFNESS), _POSTURE_GAINS[1])
+
+    @cached_property
+    def knees(self) -> LegBend:
+        """Leads the legs at the start."""
+        legs = _leg_shares(self.robot, self.feet, 0.0) == 0.0
+        return LegBend(self["posture"], self._com, self["angular_momentum"], self._q0, legs)
 
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""

@@ -8,6 +8,7 @@ from math import hypot, sqrt
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
@@ -18,6 +19,7 @@ from surefoot.tasks import CenterOfMass, Contact, FrameOrientation, Posture
 __all__ = [
     "LegLimits",
     "LegReach",
+    "com_over_soles",
     "foot_momenta",
     "leg_bodies",
     "leg_reach",
@@ -31,6 +33,7 @@ _USUAL = 0.35  # longest usual step, share of the leg length
 _TRAILS = 0.6  # how far behind the hips the rear foot is at the end of a double support, share of the step length
 _MIDDLE = 0.6  # how far the further foot is from the hips, share of the distance of the feet
 _FORESIGHT = 0.03  # how far ahead a joint is looked for at its limit [s]
+_MAIN = 0.7  # component of the axis of a joint from which on it turns about that axis of the foot
 _AWAY, _RAISED = 0.25, 0.1  # how far from the hips and how high swinging feet are looked at, shares of the leg length
 _NEWTON, _LARGEST = 20, 0.3  # steps to such a posture, and the largest change of a joint in each [rad]
 _SHORT = 0.1  # share of a way of the hip that legs fall short of, if they lack a joint for it
@@ -125,6 +128,11 @@ class LegLimits:
         lower, upper = robot.limits.lower[self._entries], robot.limits.upper[self._entries]
         spare = np.minimum(margin, 0.25 * (upper - lower))
         self._lower, self._upper = lower + spare, upper - spare
+        data = robot.model.createData()
+        pin.computeJointJacobians(robot.model, data, np.array(robot.home))
+        to_foot = (robot.placements(robot.home)[foot.link] @ foot.placement)[:3, :3].T
+        turns = to_foot @ np.array([data.J[3:, row] for row in self._rows]).T
+        self._axes = np.where(np.abs(turns).max(axis=0) > _MAIN, np.abs(turns).argmax(axis=0), 2)
 
     def stop(self, q: Array, v: Array) -> bool:
         """Whether a joint is about to be stopped by its limit.
@@ -133,8 +141,21 @@ class LegLimits:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
+        return bool(self._stopped(q, v).any())
+
+    def tipping_axis(self, q: Array, v: Array) -> int | None:
+        """The axis of the foot, 0: ahead, 1: to the left, about which a joint is about to be stopped; None without one.
+
+        Args:
+            q: (nq,) configuration.
+            v: (nv,) velocity.
+        """
+        axes = self._axes[self._stopped(q, v)]
+        return next((axis for axis in (0, 1) if axis in axes), None)
+
+    def _stopped(self, q: Array, v: Array) -> NDArray[np.bool_]:
         soon = q[self._entries] + _FORESIGHT * v[self._rows]
-        return bool((soon < self._lower).any() or (soon > self._upper).any())
+        return (soon < self._lower) | (soon > self._upper)
 
 
 def leg_reach(robot: Robot, anatomy: Anatomy) -> LegReach:
@@ -287,7 +308,18 @@ def _missing_ways(robot: Robot, foot: Foot) -> list[str]:
     return [word for word, off in fits.items() if np.linalg.norm(off) > _SHORT]
 
 
-def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float) -> Array:
+def com_over_soles(robot: Robot, q: Array) -> float:
+    """Height of the centre of mass over the lowest corner of all contact surfaces [m].
+
+    Args:
+        robot: The robot.
+        q: (nq,) configuration.
+    """
+    ground = min(float(points[:, 2].min()) for points in robot.contact_corners(q).values())
+    return float(pin.centerOfMass(robot.model, robot.model.createData(), np.array(q))[2]) - ground
+
+
+def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: float, over_feet: bool = True) -> Array:
     """(nq,) posture on the same feet with the centre of mass at a height over them, and links turned as before.
 
     Args:
@@ -295,6 +327,7 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
         q0: (nq,) posture to begin with.
         links: Links that keep their orientation.
         height: Of the centre of mass over the lowest sole [m].
+        over_feet: Whether the centre of mass is over the middle of the feet; else it is where it was.
 
     Raises:
         NotSupportedError: The legs cannot do this.
@@ -303,7 +336,8 @@ def posture_at_height(robot: Robot, q0: Array, links: Sequence[str], height: flo
     ground = min(float(points[:, 2].min()) for points in corners.values())
     feet = [Contact(robot, name, frames[surface.frame] @ surface.placement) for name, surface in robot.contacts.items()]
     middle = np.mean([points.mean(axis=0) for points in corners.values()], axis=0)
-    com = CenterOfMass([middle[0], middle[1], ground + height])
+    at = middle if over_feet else pin.centerOfMass(robot.model, robot.model.createData(), np.array(q0))
+    com = CenterOfMass([at[0], at[1], ground + height])
     turns = [FrameOrientation(link, frames[link][:3, :3], name=f"turn {link}") for link in links]
     found = solve(robot, [*feet, com, *turns, Posture(robot, q0)], q0)
     if not found.success:

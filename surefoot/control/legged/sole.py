@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.control.whole_body import ContactHandle, TaskHandle, WholeBody
+from surefoot.control.whole_body import FREE, ContactHandle, TaskHandle, WholeBody
 from surefoot.robot import Foot, Robot
 from surefoot.tasks import FrameOrientation
 
 __all__ = ["SwingSole", "sole_tasks"]
-
-_FREE = 1e9  # slack of a row that asks for nothing
 
 
 def sole_tasks(robot: Robot, feet: tuple[Foot, ...], weight: float) -> list[FrameOrientation]:
@@ -58,7 +56,7 @@ class SwingSole:
 
     def swing(self) -> None:
         """It is in the air."""
-        self._switch(1.0, _FREE)
+        self._switch(1.0, FREE)
 
     def _switch(self, activation: float, slack: float) -> None:
         if self._task is not None:

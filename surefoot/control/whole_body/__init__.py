@@ -2,10 +2,11 @@
 
 from surefoot.control.whole_body.clearance import BodyClearance, ClearanceSettings
 from surefoot.control.whole_body.problem import Conflict, NamedProblem
-from surefoot.control.whole_body.rows import WholeBodyRows, WholeBodySettings
+from surefoot.control.whole_body.rows import FREE, WholeBodyRows, WholeBodySettings
 from surefoot.control.whole_body.whole_body import TROUBLES, ContactHandle, TaskHandle, WholeBody, WholeBodySolution
 
 __all__ = [
+    "FREE",
     "TROUBLES",
     "BodyClearance",
     "ClearanceSettings",

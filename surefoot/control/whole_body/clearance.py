@@ -64,6 +64,7 @@ class BodyClearance:
         self._comforts = np.minimum(_COMFORT, 0.8 * self._first)
         self._last, self._way = -np.inf, np.zeros(robot.nv)
         self._columns = np.zeros(0, dtype=np.int64)
+        self._chosen: NDArray[np.int64] | None = None  # of the next measurement
         self._gradients, self._spare = np.zeros((0, robot.nv)), np.zeros(0)
         self._rows, self._least = np.zeros((self.settings.count, robot.nv)), np.full(self.settings.count, _NONE)
 
@@ -76,9 +77,13 @@ class BodyClearance:
             v: (nv,) velocity.
         """
         s = self.settings
-        if not 0.0 <= t - self._last < s.period:
-            self._search(q)
-            self._last = t
+        age = t - self._last
+        if not 0.0 <= age < 2.0 * s.period:
+            self._measure(t, q, self._nearest(q))
+        elif self._chosen is None:
+            self._chosen = self._nearest(q) if age >= 0.5 * s.period else None
+        elif age >= s.period:
+            self._measure(t, q, self._chosen)
         found = len(self._columns)
         rates = self._gradients @ v
         spare = self._spare + (t - self._last) * rates
@@ -88,16 +93,20 @@ class BodyClearance:
         self._rows[found:], self._least[found:] = 0.0, _NONE
         return self._rows, self._least
 
-    def _search(self, q: Array) -> None:
+    def _nearest(self, q: Array) -> NDArray[np.int64]:
+        """Pairs to look at; in a tick before that in which they are measured, so that neither takes long."""
         spare = self._model.distances(q) - self._margins
         left = spare / self._first  # pairs that are near from the beginning must not hide those that approach
         nearest = np.argpartition(left, min(self.settings.count, len(spare) - 1))[: self.settings.count]
-        self._columns = nearest[spare[nearest] < self.settings.influence]
-        self._spare = spare[self._columns]
-        if len(self._columns):
-            self._gradients = self._model.proximity(q, self._columns).gradient
+        return nearest[spare[nearest] < self.settings.influence]
+
+    def _measure(self, t: float, q: Array, columns: NDArray[np.int64]) -> None:
+        self._last, self._chosen, self._columns = t, None, columns
+        if len(columns):
+            found = self._model.proximity(q, columns)
+            self._spare, self._gradients = found.distance - self._margins[columns], found.gradient
         else:
-            self._gradients = np.zeros((0, len(self._way)))
+            self._spare, self._gradients = np.zeros(0), np.zeros((0, len(self._way)))
 
     def room(self, columns: NDArray[np.int64]) -> Array:
         """(k,) how far degrees of freedom should turn, so that pairs that have come near keep a comfortable distance.

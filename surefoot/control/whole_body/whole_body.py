@@ -267,9 +267,14 @@ class WholeBody:
             return self._nothing(error.outcome)
         finally:
             self.solver_time = clock.perf_counter() - before
-        if self._stance is not None:
-            self._starts[self._stance] = found
-        return self._solution(found, self.problem, h)
+        solution, stance = self._solution(found, self.problem, h), self._stance
+        if stance is None:
+            return solution
+        if solution.trouble is None:
+            self._starts[stance] = found
+        else:  # what binds when nothing can be held is far from what binds in the next tick
+            self._solver.remember(self._starts.get(stance))
+        return solution
 
     def named_problem(self) -> NamedProblem:
         """A copy of the last problem with names, to be stored, solved again and explained.

@@ -57,7 +57,9 @@ def _move(table: MoveTable, robot: Robot, q: Array) -> Move:
             return Lean(offset=_default_lean(robot, q) if shift is None else shift, **given)
         case "reach" | "hold":
             offset = _scaled(_REACH if table.kind == "reach" else (0.0, 0.0, 0.0), robot, q)
-            return Reach(**{"frame": table.frame or hand_of(robot), "offset": offset, **given})
+            return Reach(
+                **{"frame": table.frame or hand_of(robot, 2 if table.kind == "reach" else 0), "offset": offset, **given}
+            )
         case "lift":
             defaults = {"foot": _first_foot(robot), "height": _LIFT * _height(robot, q)}
             ways = {"shift": given.pop("ramp")} if "ramp" in given else {}

@@ -17,6 +17,7 @@ from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.files import read_json, write_text
 from surefoot.markup import Html, html, joined
+from surefoot.motion import Controller
 from surefoot.processes import isolated_spawn
 from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot, anatomy, load
@@ -144,7 +145,14 @@ def _searched(robot: str, keys: Sequence[tuple[str, float]], ideal: bool, worker
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def largest_survived(robot: str, method: str, angle: float, ideal: bool, finest: float = _FINEST) -> PushRow:
+def largest_survived(
+    robot: str,
+    method: str,
+    angle: float,
+    ideal: bool,
+    finest: float = _FINEST,
+    other: Callable[[Robot], Controller] | None = None,
+) -> PushRow:
     """Search by bisection.
 
     Args:
@@ -153,13 +161,14 @@ def largest_survived(robot: str, method: str, angle: float, ideal: bool, finest:
         angle: Direction, from forward to the left [deg].
         ideal: Whether the controller sees the true state.
         finest: Where the search ends, share of M ω s.
+        other: Makes the controller that is pushed instead of that of the method.
     """
     model = load(robot, base="floating")
     unit = capture_impulse(model, np.array(model.home), _direction(model, angle))
     low, high = 0.0, _MOST[method]
     share = 1.0
     while high - low > finest:
-        if _survives(_scenario(robot, method, ideal, angle, share * unit)):
+        if _survives(_scenario(robot, method, ideal, angle, share * unit), other):
             low = share
         else:
             high = share
@@ -197,8 +206,10 @@ def _scenario(robot: str, method: str, ideal: bool, angle: float, impulse: float
     return scenario.model_copy(update={"events": [push]})
 
 
-def _survives(scenario: Scenario) -> bool:
+def _survives(scenario: Scenario, other: Callable[[Robot], Controller] | None) -> bool:
     simulation = build_simulation(scenario)
+    if other is not None:
+        simulation.participants[0].controller = other(simulation.robot)
     simulation.settings = replace(simulation.settings, after_fall=0.0)
     try:
         simulation.run()

@@ -9,6 +9,7 @@ from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.motion import Log
 from surefoot.scenario import run_scenario
 from surefoot.sim import Push
+from tests.control.walking.random_biped import random_biped
 
 
 @pytest.mark.parametrize("name", ["small-humanoid", pytest.param("hexapod", marks=pytest.mark.slow)])
@@ -23,6 +24,19 @@ def test_squats_on_two_and_on_six_feet(name):
     assert control.timeline.ended == {0}
     lowest = log["com.height"].min()
     assert log["com.height"][0] - lowest > 0.008  # the true height, not that of the controller
+
+
+@pytest.mark.parametrize("seed", [301, pytest.param(905, marks=pytest.mark.slow)])
+def test_a_robot_nobody_knows_lowers_itself_on_straight_legs_with_its_trunk_upright(seed, tmp_path):
+    """301: its legs first get longer when the knees bend; 905: it begins with its weight over the heels."""
+    file = tmp_path / "biped.urdf"
+    file.write_text(random_biped(seed))
+    robot = sf.load(file)
+    log = sf.simulate(robot, BalanceController(robot), sf.World(), 0.9)
+    assert np.rad2deg(log["base.tilt"].max()) < 3.0  # 54° with legs led by the centre of mass
+    off = log["control.com"] - log["control.com_reference"]
+    assert np.linalg.norm(off[:, :2], axis=1).max() < 0.01 * log["com.height"][0]
+    assert log["com.height"][-1] == pytest.approx(0.94 * log["com.height"][0], rel=0.01)
 
 
 def test_the_spin_of_the_whole_body_problem_is_what_was_asked_for():

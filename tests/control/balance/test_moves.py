@@ -104,6 +104,24 @@ def test_a_trunk_that_swings_catches_what_the_sole_alone_does_not():
     assert not survives_pendulum(0.2, TrunkSwing())
 
 
+@pytest.mark.parametrize("half", [0.02, 0.12])
+def test_after_a_step_the_trunk_is_righted_as_the_support_allows(half):
+    """On a narrow support slowly, but at once; the capture point does not leave it."""
+    polygon = np.array([[-half, -0.4], [half, -0.4], [half, 0.4], [-half, 0.4]])
+    swing, dcm, lean, rate, most = TrunkSwing(fastest=0.0), 0.25 * half, 0.0, 0.8, 0.0
+    for _ in range(4000):
+        args = (np.array([x, 0.0]) for x in (lean, rate, -100.0 * lean - 20.0 * rate))
+        alpha = swing.decide(np.array([dcm, 0.0]), polygon, *args, OMEGA, np.array([B, B])).acceleration[0]
+        cop = np.clip(3.0 * dcm - B * alpha / OMEGA, -half, half)
+        dcm += 0.001 * (OMEGA * (dcm - cop) - B * alpha)
+        rate += 0.001 * alpha
+        lean += 0.001 * rate
+        most = max(most, lean)
+        assert abs(dcm) < half
+    assert abs(lean) < 0.01
+    assert most < {0.02: 0.25, 0.12: 0.1}[half]
+
+
 def test_observer_finds_a_push_on_a_pendulum():
     observer, dcm, push = PushObserver(), np.zeros(2), np.array([0.05, -0.1])
     for _ in range(1000):

@@ -55,6 +55,26 @@ def test_a_leg_is_stopped_at_its_limits_and_on_the_way_to_them(robot):
 
 
 @pytest.mark.parametrize(
+    ("joint", "axis"),
+    [
+        ("right_ankle_roll_joint", 0),
+        ("right_hip_roll_joint", 0),
+        ("right_knee_joint", 1),
+        ("right_hip_yaw_joint", None),
+    ],
+)
+def test_a_foot_tips_about_the_axis_about_which_a_joint_of_its_leg_is_stopped(joint, axis):
+    g1 = sf.load("g1")
+    foot = next(foot for foot in anatomy(g1).feet if foot.side == "right")
+    leg, q = LegLimits(g1, foot, 0.03), np.array(g1.home)
+    assert leg.tipping_axis(q, np.zeros(g1.nv)) is None
+    entry = int(g1.tree.q_index[g1.joint_index(joint)])
+    q[entry] = g1.limits.upper[entry]
+    assert leg.stop(q, np.zeros(g1.nv))
+    assert leg.tipping_axis(q, np.zeros(g1.nv)) == axis
+
+
+@pytest.mark.parametrize(
     ("locked", "words"),
     [
         (["left_ankle_roll", "right_ankle_roll"], "5 joints of each leg .* cannot shift the hip aside over"),
@@ -101,6 +121,7 @@ def test_legs_are_led_by_their_joints_until_they_are_bent(robot):
     kept = body["posture"].target.copy()
     assert body.knees.lead(0.0) == 0.0
     assert body["com"].stiffness[2] == 0.0
+    assert body["com"].slack[2] > 1e6
     assert (body["posture"].scale >= usual[0] - 1e-12).all()
     assert (body["posture"].scale / usual[0]).max() > 5.0
     np.testing.assert_allclose(body["posture"].target, q0)
@@ -110,3 +131,5 @@ def test_legs_are_led_by_their_joints_until_they_are_bent(robot):
     ):
         np.testing.assert_allclose(now, before)
     np.testing.assert_allclose(body["posture"].target, kept)
+    assert not body["com"].slack.any()
+    assert not body["angular_momentum"].slack.any()

@@ -198,6 +198,20 @@ def test_impossible_forces_are_named(change: dict[str, float], trouble: str) -> 
     assert body.solve(np.array(robot.home), np.zeros(robot.nv)).trouble == trouble
 
 
+def test_a_tick_that_could_not_be_solved_does_not_slow_down_the_next_one() -> None:
+    robot, body = standing("g1")
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    usual = body.solve(q, v)
+    for name in robot.contacts:
+        body.contact(name).least = 5e4
+    assert body.solve(q, v).passes > 20
+    for name in robot.contacts:
+        body.contact(name).least = 0.0
+    after = body.solve(q, v)
+    assert after.passes <= 2  # 220 from what bound when nothing could be held
+    np.testing.assert_allclose(after.torques, usual.torques, atol=1e-6)
+
+
 def test_absurd_states_and_few_passes_are_named() -> None:
     robot, body = standing("g1")
     assert body.solve(np.array(robot.home), np.full(robot.nv, 1e200)).trouble == "implausible state"

@@ -9,7 +9,7 @@ from surefoot.scenario.sweeps.push_map import DIRECTIONS, PushMap, largest_survi
 
 def test_bisection_finds_the_limit(monkeypatch):
     """Directions make valid scenarios; the search ends just below the largest push that is survived."""
-    monkeypatch.setattr(push_map, "_survives", lambda scenario: scenario.events[0].impulse <= 20.0)
+    monkeypatch.setattr(push_map, "_survives", lambda scenario, other: scenario.events[0].impulse <= 20.0)
     for angle in DIRECTIONS[::3]:
         row = largest_survived("humanoid", "steps", float(angle), True, finest=0.01)
         unit = row.impulse_ns / row.share_of_m_omega_s
