@@ -327,6 +327,27 @@ def test_too_little_time_is_named_and_how_much_is_missing() -> None:
     assert "duration @ go" in solution.trouble
 
 
+def _pendulum(torque: float) -> Robot:
+    """1 kg, 0.5 m from the hinge."""
+    joint = Joint("hinge", "revolute", axis=(0.0, 1.0, 0.0), lower=-7.0, upper=7.0, velocity=20.0, effort=torque)
+    link = Link("rod", None, joint, 1.0, np.array([0.0, 0.0, -0.5]), 0.02 * np.eye(3))
+    return Robot.from_tree("pendulum", [link], "fixed", drives=(Drive("hinge", torque_limit=torque),))
+
+
+@pytest.mark.parametrize("torque", [10.0, 2.0])
+@pytest.mark.parametrize("form", [Formulation("forward", "rk4", "plc"), Formulation()], ids=str)
+def test_a_guess_from_which_no_step_leads_is_left(torque: float, form: Formulation) -> None:
+    """Hanging, the height of a pendulum is stationary; upright is feasible, with 2 N m by swinging."""
+    problem = Problem(_pendulum(torque), formulation=form)
+    problem.phase("swing", (), 40, 4.0)
+    problem.start([0.0])
+    problem.constrain("upright", lambda node: node.com[2:], 0.5, at="end")
+    problem.cost("torque", 0.01)
+    solution = problem.solve()
+    assert solution.success, solution.trouble
+    assert np.cos(solution.trajectory.q[-1, 0]) == pytest.approx(-1.0, abs=1e-6)
+
+
 @pytest.mark.slow
 def test_squat_of_a_humanoid() -> None:
     robot = load("g1")
