@@ -19,7 +19,7 @@ from surefoot.solvers.staged.watch import TimedFunctions, Watch
 _PUSH, _WARM_PUSH = 1e-2, 1e-4
 _BARRIER, _WARM_BARRIER = 0.1, 1e-4
 _WEAK = 1e-2  # share of the pull with which a program is judged infeasible
-_LESS, _LESSER = 0.9, 0.3  # share of the violation that a restoration must reach, and its factor if that was in vain
+_LESS, _LESSER = 0.9, 0.5  # share of the violation that a restoration must reach, and its factor if that was in vain
 _NUDGES, _NUDGE = 3, 0.01  # from points where the violation is stationary and not least, and their size
 _EXACT = 1e-4  # tolerance of a restoration, as a share of the largest residual
 _MESSAGES: dict[Outcome, str] = {
@@ -105,8 +105,14 @@ class _Run:
             least = self.method.here.violation
             for gaps in (True, False):  # hardly held back now; then, where gaps share the violation, the rows to blame
                 if end in ("solved", "acceptable"):
+                    before = self.method.iterate, self.method.here
+                    inside = self.barrier.interior(before[0].v, _PUSH)
+                    self.method.move(replace(before[0], v=inside), self.barrier.at(inside))
                     last = self._restore(gaps, less, _WEAK)
-                    end = end if last == "stuck" else last
+                    if last == "stuck":
+                        self.method.move(*before)
+                    else:
+                        end = last
             if end in ("solved", "acceptable"):
                 if not self._is_saddle or nudges == _NUDGES:
                     return "infeasible"
@@ -135,9 +141,9 @@ class _Run:
             share: How much of the pull towards the present point is left.
         """
         method, b = self.method, self.barrier
-        w = method.iterate.v[: b.n]
-        mu = max(method.mu, method.here.worst)
-        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), share * float(np.sqrt(mu)), gaps)
+        w, size = method.iterate.v[: b.n], max(method.mu, method.here.worst)
+        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), share * float(np.sqrt(size)), gaps)
+        mu = share * size
         elastic = Barrier(self.form, b.relaxation, near)
         method.filter.add(method.here.violation, b.merit(method.here, method.iterate.v, method.mu))
         before = method.here.violation
@@ -150,7 +156,7 @@ class _Run:
         tolerance = max(self.options.tolerance, _EXACT * min(1.0, method.here.worst))
         inner = InteriorPoint(elastic, self._elastic_start(elastic, mu), mu, tolerance, self.watch, accepted)
         end = inner.run()
-        self._is_saddle |= inner.newton is not None and inner.newton.delta > 0.0
+        self._is_saddle |= end in ("solved", "acceptable") and inner.newton is not None and inner.newton.delta > 0.0
         found = inner.iterate if end == "accepted" else inner.best
         low = dict(zip(elastic.below, found.low, strict=True))
         high = dict(zip(elastic.above, found.high, strict=True))
