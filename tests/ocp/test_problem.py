@@ -14,8 +14,9 @@ from surefoot import ops
 from surefoot.errors import ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory
 from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
+from surefoot.ocp.kernels import _identity
 from surefoot.ocp.motions import squat, swingup
-from surefoot.ocp.transcription import transcribe
+from surefoot.ocp.transcription import stages_of, transcribe
 from surefoot.robot import ContactSurface, Drive, Joint, Link, Robot, load
 
 SIZES = [  # Koch, table 5.2; 627 of its first row is 610 by its own counting rule
@@ -346,6 +347,19 @@ def test_a_guess_from_which_no_step_leads_is_left(torque: float, form: Formulati
     solution = problem.solve()
     assert solution.success, solution.trouble
     assert np.cos(solution.trajectory.q[-1, 0]) == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_own_functions_are_known_by_what_they_compute() -> None:
+    """Machine code of a stage is found by the operations of its blocks, so that only these are traced again."""
+
+    def key(factor: float, own: str | None = None) -> str:
+        problem = Problem(_slider(), formulation=Formulation("forward", "semi_implicit"))
+        problem.phase("go", (), 2, 1.0)
+        problem.cost("place", 1.0, lambda node: factor * node.y, key=None if own is None else (own,))
+        return repr(_identity(stages_of(problem)[0].structure))
+
+    assert key(2.0) == key(2.0) != key(3.0)
+    assert key(2.0, "mine") == key(3.0, "mine")
 
 
 @pytest.mark.slow
