@@ -15,7 +15,7 @@ from surefoot.errors import ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory
 from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
 from surefoot.ocp.kernels import _identity
-from surefoot.ocp.motions import squat, swingup
+from surefoot.ocp.motions import bound, jump, squat, swingup
 from surefoot.ocp.transcription import stages_of, transcribe
 from surefoot.robot import ContactSurface, Drive, Joint, Link, Robot, load
 
@@ -360,6 +360,24 @@ def test_own_functions_are_known_by_what_they_compute() -> None:
 
     assert key(2.0) == key(2.0) != key(3.0)
     assert key(2.0, "mine") == key(3.0, "mine")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [squat, pytest.param(jump, marks=pytest.mark.slow), pytest.param(bound, marks=pytest.mark.slow)],
+    ids=lambda make: make.__name__,
+)
+def test_a_file_restarts_a_motion(make, tmp_path) -> None:
+    """In a new problem of the same kind, the solution of a file is optimal after a few steps."""
+    robot, options = load("solo12"), SolverOptions(tolerance=1e-4)
+    first = make(robot).solve(options=options)
+    assert first.success
+    first.save(tmp_path / "solution.npz")
+    earlier, heading = load_solution(tmp_path / "solution.npz")
+    again = make(robot).solve(warm=earlier, options=options)
+    assert again.success
+    assert again.iterations <= max(6, first.iterations // 3)
+    assert again.objective == pytest.approx(heading["objective"], rel=1e-3)
 
 
 @pytest.mark.slow
