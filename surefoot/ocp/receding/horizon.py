@@ -79,7 +79,7 @@ class Horizon:
         repeat: Phase from which the motion repeats; None: it goes on as it ends.
         iterations: Newton steps a tick.
         latency: Time after which a plan is used: what the computer needs for it [s].
-        barrier: Barrier parameter.
+        barrier: Barrier parameter, where an interval has no more than 80 limits; smaller in proportion with more.
         gauss_newton: Whether second derivatives are those of weighted squares alone.
     """
 
