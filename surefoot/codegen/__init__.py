@@ -10,7 +10,7 @@ from surefoot.codegen.batch import thread_count
 from surefoot.codegen.build import Build
 from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
 from surefoot.codegen.cache_files import CacheError
-from surefoot.codegen.function import compile_function
+from surefoot.codegen.function import compile_function, trace_key
 from surefoot.codegen.kernel import Kernel, ReferenceKernel
 from surefoot.codegen.program import Program, trace
 from surefoot.codegen.spec import MAX_ARRAYS
@@ -35,4 +35,5 @@ __all__ = [
     "size_limit",
     "thread_count",
     "trace",
+    "trace_key",
 ]

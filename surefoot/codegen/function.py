@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from surefoot import ops
+from surefoot.codegen import cache
 from surefoot.codegen.artifact import Recipe
 from surefoot.codegen.kernel import Kernel
 from surefoot.codegen.program import trace
@@ -31,25 +32,35 @@ def compile_function(
         identity: All that the function depends on beside the source text of this package, for the cache; None where
             only its trace can tell.
     """
-    inputs = tuple(shapes)
-
-    def outputs(*values: Any) -> tuple[Any, ...]:
-        found = function(*values)
-        return tuple(found) if isinstance(found, tuple | list) else (found,)
-
-    def traced() -> Any:
-        symbols = [ops.symbols(key, shape) for key, shape in shapes.items()]
-        return trace(symbols, list(outputs(*symbols)), interleaved=True)
-
     recipe = Recipe(
         name=name,
         owner="no robot",
-        inputs=inputs,
+        inputs=tuple(shapes),
         outputs=(),
         input_shapes=tuple(tuple(shape) for shape in shapes.values()),
-        trace=traced,
-        reference=outputs,
+        trace=lambda: _traced(function, shapes),
+        reference=lambda *values: _outputs(function, values),
         identity=identity,
         depends=(function,),
     )
     return Kernel(recipe, 64 if dtype == "float64" else 32)
+
+
+def trace_key(function: Callable[..., Any], shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Hash of what a function of `compile_function` computes: equal for equal operations on its inputs.
+
+    Args:
+        function: As there.
+        shapes: As there.
+    """
+    return cache.key("surefoot.trace", repr(_traced(function, shapes)))
+
+
+def _outputs(function: Callable[..., Any], values: Sequence[Any]) -> tuple[Any, ...]:
+    found = function(*values)
+    return tuple(found) if isinstance(found, tuple | list) else (found,)
+
+
+def _traced(function: Callable[..., Any], shapes: Mapping[str, tuple[int, ...]]) -> Any:
+    symbols = [ops.symbols(key, shape) for key, shape in shapes.items()]
+    return trace(symbols, list(_outputs(function, symbols)), interleaved=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from surefoot import ops
-from surefoot.codegen import Kernel, cache, compile_function
+from surefoot.codegen import Kernel, cache, compile_function, trace_key
+from surefoot.ocp.shape import Block
 from surefoot.ocp.stage import Structure
 from surefoot.ops import Array
 from surefoot.robot import Robot
@@ -26,12 +27,11 @@ def _source() -> str:
 
 
 def _identity(structure: Structure) -> tuple[Any, ...] | None:
-    """All that the function depends on; None if a block of the user takes part, whose trace tells then."""
-    design = structure.design
-    if any(block.key is None for block in structure.blocks) or (design is not None and design.key is None):
+    """All that the function depends on; None if users change the robot: then only its trace tells."""
+    robot, design = structure.robot, structure.design
+    if design is not None and design.key is None:
         return None
-    robot = structure.robot
-    blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, b.key) for b in structure.blocks]
+    blocks = [(b.name, b.use, b.place, b.data, b.slack, b.is_integral, _key_of(structure, b)) for b in structure.blocks]
     surfaces = [(name, robot.contacts[name].tied) for name in structure.contacts]
     places = [x for name in structure.contacts for x in (robot.contacts[name].placement, robot.contacts[name].frame)]
     words = (
@@ -46,6 +46,21 @@ def _identity(structure: Structure) -> tuple[Any, ...] | None:
     )
     held = [x for part in structure.held.parts for x in part.numbers]
     return ("ocp stage", repr(words), robot.driven, robot.model.damping, *robot_identity(robot), *places, *held)
+
+
+def _key_of(structure: Structure, block: Block) -> tuple[Any, ...]:
+    """What a block depends on: for a function of the user, the operations that it does on the numbers of a node."""
+    if block.key is not None:
+        return block.key
+    alone = replace(structure, blocks=(replace(block, slack=False),))
+    sizes = {name: len(part) for name, part in zip("xupd", alone.sample(), strict=True)}
+
+    def values(*given: Array) -> Array:
+        parts = dict(zip((name for name in sizes if sizes[name]), given, strict=True))
+        x, u, p, d = (parts.get(name, np.zeros(0)) for name in sizes)
+        return block.values(alone.node(x, u, p, d), d[alone.data_place(block.name)])
+
+    return (trace_key(values, {name: (size,) for name, size in sizes.items() if size}),)
 
 
 def robot_identity(robot: Robot) -> tuple[Any, ...]:
@@ -85,8 +100,12 @@ class StageKernels:
         return self.structure.parts(*self._arguments(given)).all
 
     def _compiled(self, name: str, function: Any, shapes: dict[str, tuple[int, ...]]) -> Kernel:
-        identity = _identity(self.structure)
-        return compile_function(name, function, shapes, identity=None if identity is None else (name, *identity))
+        identity = None if self._identity is None else (name, *self._identity)
+        return compile_function(name, function, shapes, identity=identity)
+
+    @functools.cached_property
+    def _identity(self) -> tuple[Any, ...] | None:
+        return _identity(self.structure)
 
     @functools.cached_property
     def values(self) -> Kernel:

@@ -71,7 +71,7 @@ class ProblemSpec(Timeline):
                 "posture", "joint_posture", "com" and "com_height" also a trajectory that is to be followed.
             at: Along the path, at its end, or at impacts.
             phases: Where it acts; everywhere if None.
-            key: What the function depends on, to find its machine code again; None: it is traced in every process.
+            key: What the function depends on, to find its machine code again; None: what it computes tells.
         """
         number(weight, f"weight of cost `{name}`")
         _require_function(name, function, at)
@@ -128,7 +128,7 @@ class ProblemSpec(Timeline):
             at: Along the path, at its end, or at impacts.
             phases: Where it acts.
             slack: If given, the bounds may be violated at a cost of ½ slack |violation|².
-            key: What the function depends on, to find its machine code again; None: it is traced in every process.
+            key: What the function depends on, to find its machine code again; None: what it computes tells.
             of_posture: Whether the function looks at coordinates, places and parameters only. It is then compiled
                 apart from the dynamics, which is quick, and holds at the beginning of intervals.
         """

@@ -14,8 +14,9 @@ from surefoot import ops
 from surefoot.errors import ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory
 from surefoot.ocp import Formulation, Problem, SolverOptions, check, check_derivatives, load_solution
-from surefoot.ocp.motions import squat, swingup
-from surefoot.ocp.transcription import transcribe
+from surefoot.ocp.kernels import _identity
+from surefoot.ocp.motions import bound, jump, squat, swingup
+from surefoot.ocp.transcription import stages_of, transcribe
 from surefoot.robot import ContactSurface, Drive, Joint, Link, Robot, load
 
 SIZES = [  # Koch, table 5.2; 627 of its first row is 610 by its own counting rule
@@ -325,6 +326,58 @@ def test_too_little_time_is_named_and_how_much_is_missing() -> None:
     assert alone["force limit @ go"].amount == pytest.approx(2.0, rel=0.1)
     assert alone["position at the end"].amount == pytest.approx(0.5, rel=0.1)  # F T² / 4m
     assert "duration @ go" in solution.trouble
+
+
+def _pendulum(torque: float) -> Robot:
+    """1 kg, 0.5 m from the hinge."""
+    joint = Joint("hinge", "revolute", axis=(0.0, 1.0, 0.0), lower=-7.0, upper=7.0, velocity=20.0, effort=torque)
+    link = Link("rod", None, joint, 1.0, np.array([0.0, 0.0, -0.5]), 0.02 * np.eye(3))
+    return Robot.from_tree("pendulum", [link], "fixed", drives=(Drive("hinge", torque_limit=torque),))
+
+
+@pytest.mark.parametrize("torque", [10.0, 2.0])
+@pytest.mark.parametrize("form", [Formulation("forward", "rk4", "plc"), Formulation()], ids=str)
+def test_a_guess_from_which_no_step_leads_is_left(torque: float, form: Formulation) -> None:
+    """Hanging, the height of a pendulum is stationary; upright is feasible, with 2 N m by swinging."""
+    problem = Problem(_pendulum(torque), formulation=form)
+    problem.phase("swing", (), 40, 4.0)
+    problem.start([0.0])
+    problem.constrain("upright", lambda node: node.com[2:], 0.5, at="end")
+    problem.cost("torque", 0.01)
+    solution = problem.solve()
+    assert solution.success, solution.trouble
+    assert np.cos(solution.trajectory.q[-1, 0]) == pytest.approx(-1.0, abs=1e-6)
+
+
+def test_own_functions_are_known_by_what_they_compute() -> None:
+    """Machine code of a stage is found by the operations of its blocks, so that only these are traced again."""
+
+    def key(factor: float, own: str | None = None) -> str:
+        problem = Problem(_slider(), formulation=Formulation("forward", "semi_implicit"))
+        problem.phase("go", (), 2, 1.0)
+        problem.cost("place", 1.0, lambda node: factor * node.y, key=None if own is None else (own,))
+        return repr(_identity(stages_of(problem)[0].structure))
+
+    assert key(2.0) == key(2.0) != key(3.0)
+    assert key(2.0, "mine") == key(3.0, "mine")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [squat, pytest.param(jump, marks=pytest.mark.slow), pytest.param(bound, marks=pytest.mark.slow)],
+    ids=lambda make: make.__name__,
+)
+def test_a_file_restarts_a_motion(make, tmp_path) -> None:
+    """In a new problem of the same kind, the solution of a file is optimal after a few steps."""
+    robot, options = load("solo12"), SolverOptions(tolerance=1e-4)
+    first = make(robot).solve(options=options)
+    assert first.success
+    first.save(tmp_path / "solution.npz")
+    earlier, heading = load_solution(tmp_path / "solution.npz")
+    again = make(robot).solve(warm=earlier, options=options)
+    assert again.success
+    assert again.iterations <= max(6, first.iterations // 3)
+    assert again.objective == pytest.approx(heading["objective"], rel=1e-3)
 
 
 @pytest.mark.slow

@@ -145,3 +145,15 @@ def test_what_cannot_recede_is_refused(solo: Robot) -> None:
         Mpc(motions.stand(solo, formulation=Formulation("centroidal")))
     with pytest.raises(NotSupportedError, match="four feet"):
         motions.trot(load("g1"))
+
+
+@pytest.mark.slow
+def test_a_robot_with_many_corners_plans_to_stand_still() -> None:
+    """The barrier of all faces of its soles does not outweigh the costs: from rest at home, `talos` stays there."""
+    robot = load("talos")
+    horizon = Horizon(motions.stand(robot), 20)
+    q, v = np.array(robot.home), np.zeros(robot.nv)
+    plan = horizon.plan(0.0, q, v)
+    moved = np.abs(plan.x - horizon.state(q, v))
+    assert moved[:, : robot.nv].max() < 0.03
+    assert moved[:-1, robot.nv :].max() < 0.5

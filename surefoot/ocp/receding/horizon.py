@@ -16,6 +16,7 @@ from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
 from surefoot.solvers.staged import RealTime, RealTimePoint, RealTimeStep
 
+_LIMITS = 80  # in an interval, with which the barrier parameter is as given; with more it is smaller in proportion
 BARRIER = 1e-3
 """Barrier parameter of all ticks."""
 _FIRST = 12  # Newton steps of the first tick
@@ -78,7 +79,7 @@ class Horizon:
         repeat: Phase from which the motion repeats; None: it goes on as it ends.
         iterations: Newton steps a tick.
         latency: Time after which a plan is used: what the computer needs for it [s].
-        barrier: Barrier parameter.
+        barrier: Barrier parameter, where an interval has no more than 80 limits; smaller in proportion with more.
         gauss_newton: Whether second derivatives are those of weighted squares alone.
     """
 
@@ -100,7 +101,7 @@ class Horizon:
         """Wall-clock time of each solution [s]."""
         self.problem, self.iterations = problem, iterations
         self.tape = Tape(problem, intervals, repeat, gauss_newton)
-        self._barrier, self._solvers = barrier, dict[int, RealTime]()
+        self._barrier, self._solvers = barrier * self._share_of_limits(), dict[int, RealTime]()
         self._moves = dict[tuple[int, int], tuple[Indices, Indices]]()
         self._data = problem.robot.model.createData()
         n, chart = problem.robot.nv, problem.chart
@@ -115,6 +116,13 @@ class Horizon:
         self.failures = 0
         self.seconds = 0.0
         """Wall-clock time of the solution of this tick [s]; 0 between."""
+
+    def _share_of_limits(self) -> float:
+        """How much weaker the barrier of a single limit is, so that many of them together do not outweigh the costs."""
+        p = self.tape.window(0).transcription.program
+        unequal = p.row_lower < p.row_upper
+        ends = np.isfinite(p.row_lower[unequal]).sum() + np.isfinite(p.row_upper[unequal]).sum()
+        return float(min(1.0, _LIMITS * self.tape.horizon / max(1, ends)))
 
     def prepare(self) -> None:
         """Build or load all kernels and programs, so that no tick has to."""

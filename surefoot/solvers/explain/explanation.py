@@ -213,6 +213,7 @@ class _Part:
 
 
 _MOST_ROUNDS = 200
+_LEAST_SHARE = 1e-6  # of the largest amount, below which others are what an interior point leaves of zero
 _ENDLESS = 1e8  # a group that has to move its rows by this many times their sizes does not help
 
 
@@ -285,7 +286,10 @@ def _solve_by_interior(rows: ScaledRows, costs: Array) -> tuple[Array, Array, Ar
     moves = sparse.csr_array((rows.measure[at] / unit[group], (at, group)), (len(rows.group), rows.groups))
     hard = np.zeros(len(rows.group), dtype=bool)
     found = solve_elastic(rows.A, (rows.lower, rows.upper), hard, moves, np.where(gives, costs / unit, 0.0))
-    return None if found is None else (np.maximum(found.amounts, 0.0) / unit, found.multipliers, found.x)
+    if found is None:
+        return None
+    amounts = np.where(gives & (found.amounts > _LEAST_SHARE * found.amounts[gives].max(initial=0.0)), found.amounts, 0)
+    return amounts / unit, found.multipliers, found.x
 
 
 def find_least_together(program: Program, costs: Array) -> tuple[Yielding, ...] | None:

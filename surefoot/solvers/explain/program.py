@@ -143,12 +143,12 @@ class Program:
             y = _without_rest(self._matrix[at], proof[at])
             right = y * proof[at] > 0.0
             if right.all():
-                break
+                out = np.zeros_like(proof)
+                out[at] = y / np.abs(y).max(initial=0.0)
+                same = np.isin(group[proof != 0.0], group[at]).all()
+                return out if same and self._proves(out, self.rows.lower, self.rows.upper) else proof
             at = at[right]
-        out = np.zeros_like(proof)
-        out[at] = y / np.abs(y).max(initial=0.0)
-        same = right.all() and np.isin(group[proof != 0.0], group[at]).all()
-        return out if same and self._proves(out, self.rows.lower, self.rows.upper) else proof
+        return proof
 
     def find_nearest(self) -> Array:
         """The point (n,) with about the least sum of squares of what is violated; of large programs, of amounts."""

@@ -53,7 +53,8 @@ def solve_fatrop(
             statistics, dims = fatrop.fatrop_ocp_c_get_stats(solver)[0], fatrop.fatrop_ocp_c_get_dims(solver)[0]
             w = calls.chain.variables(_vector(fatrop.fatrop_ocp_c_get_primal(solver)))
             multipliers = calls.chain.multipliers(_vector(fatrop.fatrop_ocp_c_get_dual(solver)), dims)
-            iterations = min(int(statistics.iterations), options.max_iterations)
+            counted = watch.table[-1].number if watch.table else 0  # those of restoration as well
+            iterations = min(max(int(statistics.iterations), counted), options.max_iterations)
         finally:
             fatrop.fatrop_ocp_c_destroy(solver)
         outcome: Outcome = "solved" if flag == 0 else watch.limit() or "failed"

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.solvers.staged.riccati.barrier import Barrier, Here, Iterate
 from surefoot.solvers.staged.riccati.form import Slopes
-from surefoot.solvers.staged.riccati.newton import Newton, Regularization, Step
+from surefoot.solvers.staged.riccati.newton import Newton, Regularization, Step, with_least_squares
 from surefoot.solvers.staged.riccati.sweep import WrongInertiaError
 from surefoot.solvers.staged.solution import Iteration, Outcome
 from surefoot.solvers.staged.watch import Watch
@@ -77,13 +77,17 @@ class InteriorPoint:
         self._tolerance, self._watch, self._accepted = tolerance, watch, accepted
         self.here: Here = barrier.at(iterate.v)
         self.move(iterate, self.here)
-        first = max(1.0, self.here.violation)
-        self._most, self._small = 1e4 * first, 1e-4 * first
-        self.filter = Filter(self._most)
+        self.refresh()
         self._regularization, self._fine, self._tiny, self._short = Regularization(), 0, 0, 0
         self.newton: Newton | None = None
         self.last: Step | None = None
         self.best, self.best_error = iterate, np.inf
+
+    def refresh(self) -> None:
+        """Judge later iterates by the present one alone."""
+        first = max(1.0, self.here.violation)
+        self._most, self._small = 1e4 * first, 1e-4 * first
+        self.filter = Filter(self._most)
 
     def move(self, iterate: Iterate, here: Here) -> None:
         """Go on from another iterate.
@@ -122,13 +126,18 @@ class InteriorPoint:
                 return "stuck"
 
     def _creeps(self, trial: _Trial) -> bool:
-        """Whether many steps were short, far from feasible: bounds stop every direction that the filter accepts."""
-        far = self._accepted is None and trial.here.worst > _ACCEPTABLE * self._tolerance
-        self._short = self._short + 1 if trial.alpha < _SHORT and far else 0
+        """Whether many steps were short, far from feasible: bounds stop every direction that the filter accepts.
+
+        Near a feasible point, short steps keep multipliers from changing that have become wrong far from it: new ones.
+        """
+        self._short = self._short + 1 if trial.alpha < _SHORT and self._accepted is None else 0
         if self._short < _CREEPING:
             return False
         self._short = 0
-        return True
+        if trial.here.worst > _ACCEPTABLE * self._tolerance:
+            return True
+        self.move(with_least_squares(self.barrier, self.iterate), self.here)
+        return False
 
     def _judge(self) -> End | None:
         """Whether to stop here."""

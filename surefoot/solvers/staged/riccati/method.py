@@ -11,16 +11,17 @@ from surefoot.solvers.staged.problem import StagedProblem
 from surefoot.solvers.staged.riccati.barrier import PRICE, Barrier, Elastic, Iterate
 from surefoot.solvers.staged.riccati.form import Form
 from surefoot.solvers.staged.riccati.interior import End, InteriorPoint
-from surefoot.solvers.staged.riccati.newton import Newton, least_squares_multipliers
+from surefoot.solvers.staged.riccati.newton import LARGEST_FIRST, Newton, with_least_squares
 from surefoot.solvers.staged.riccati.sweep import WrongInertiaError
 from surefoot.solvers.staged.solution import Gains, Outcome, Progress, SolverOptions, StagedSolution
 from surefoot.solvers.staged.watch import TimedFunctions, Watch
 
 _PUSH, _WARM_PUSH = 1e-2, 1e-4
-_LARGEST_FIRST = 1e3  # multipliers above start from zero
 _BARRIER, _WARM_BARRIER = 0.1, 1e-4
 _WEAK = 1e-2  # share of the pull with which a program is judged infeasible
-_WORSE = 0.9  # share of the violation that a restoration must reach
+_LESS, _LESSER = 0.9, 0.5  # share of the violation that a restoration must reach, and its factor if that was in vain
+_NUDGES, _NUDGE = 3, 0.01  # from points where the violation is stationary and not least, and their size
+_EXACT = 1e-4  # tolerance of a restoration, as a share of the largest residual
 _MESSAGES: dict[Outcome, str] = {
     "solved": "optimal within the tolerance",
     "acceptable": "optimal within a hundred times the tolerance, and no further progress",
@@ -67,6 +68,7 @@ class _Run:
         w = np.where(fixed, self.problem.lower, guess)
         w = np.clip(w, self.problem.lower, self.problem.upper)
         self.form = Form(self.problem, self.functions, w)
+        self._is_saddle = False
         self.barrier = Barrier(self.form, min(1e-8, 1e-2 * self.options.tolerance))
         default = _BARRIER if self.warm is None else _WARM_BARRIER
         mu = self.options.barrier if self.options.barrier is not None else default
@@ -86,50 +88,62 @@ class _Run:
             mu = self.options.barrier or _WARM_BARRIER
             low, high = np.maximum(-each, 0.0)[b.below], np.maximum(each, 0.0)[b.above]
             return b.held(Iterate(v, gaps, rows, low + mu, high + mu), mu)
-        return self._with_multipliers(ones)
-
-    def _with_multipliers(self, iterate: Iterate) -> Iterate:
-        """Multipliers of gaps and rows by least squares, or zero where these are large."""
-        slopes = self.form.slopes(iterate.v[: self.barrier.n])
-        try:
-            gaps, rows = least_squares_multipliers(self.barrier, iterate, slopes)
-        except WrongInertiaError:
-            return iterate
-        largest = np.abs(np.concatenate([gaps, rows])).max(initial=0.0)
-        if not largest <= _LARGEST_FIRST:
-            gaps, rows = np.zeros_like(gaps), np.zeros_like(rows)
-        return replace(iterate, gaps=gaps, rows=rows)
+        return with_least_squares(b, ones)
 
     def to_the_end(self) -> Outcome:
         """Interior point and restorations in turn."""
+        less, least, nudges = _LESS, np.inf, 0
         for _ in range(self.options.feasibility_rounds):
             end = self.method.run()
             if end not in ("stuck", "accepted"):
                 return end  # type: ignore[return-value]
             if self.method.here.worst <= self.options.tolerance:
                 return "failed"
-            end = self._restore(gaps=True)
+            less = less * _LESSER if self.method.here.violation > _LESS * least else _LESS
+            self._is_saddle = False
+            end = self._restore(True, less)
+            least = self.method.here.violation
             for gaps in (True, False):  # hardly held back now; then, where gaps share the violation, the rows to blame
                 if end in ("solved", "acceptable"):
-                    last = self._restore(gaps, _WEAK)
-                    end = end if last == "stuck" else last
+                    before = self.method.iterate, self.method.here
+                    inside = self.barrier.interior(before[0].v, _PUSH)
+                    self.method.move(replace(before[0], v=inside), self.barrier.at(inside))
+                    last = self._restore(gaps, less, _WEAK)
+                    if last == "stuck":
+                        self.method.move(*before)
+                    else:
+                        end = last
             if end in ("solved", "acceptable"):
-                return "infeasible"
-            if end != "accepted":
+                if not self._is_saddle or nudges == _NUDGES:
+                    return "infeasible"
+                nudges += 1
+                self._nudge(nudges)
+            elif end != "accepted":
                 return "failed" if end == "stuck" else end
         return "failed"
 
-    def _restore(self, gaps: bool, share: float = 1.0) -> End:
+    def _nudge(self, seed: int) -> None:
+        """Leave a point in a random direction: by symmetry no step leads from a pendulum that hangs."""
+        method, b = self.method, self.barrier
+        v = method.iterate.v.copy()
+        v[: b.n] += np.random.default_rng(seed).normal(0.0, _NUDGE * np.maximum(1.0, np.abs(v[: b.n])))
+        v[: b.n][self.form.frozen] = method.iterate.v[: b.n][self.form.frozen]
+        v = b.interior(v, _WARM_PUSH)
+        method.move(with_least_squares(b, replace(method.iterate, v=v)), b.at(v))
+        method.refresh()
+
+    def _restore(self, gaps: bool, less: float, share: float = 1.0) -> End:
         """Look for a point with less violation that the filter accepts.
 
         Args:
             gaps: Whether gaps are elastic, too, or stay closed.
+            less: Which share of the violation may be left.
             share: How much of the pull towards the present point is left.
         """
         method, b = self.method, self.barrier
-        w = method.iterate.v[: b.n]
-        mu = max(method.mu, method.here.worst)
-        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), share * float(np.sqrt(mu)), gaps)
+        w, size = method.iterate.v[: b.n], max(method.mu, method.here.worst)
+        near = Elastic(w, 1.0 / np.maximum(1.0, np.abs(w)), share * float(np.sqrt(size)), gaps)
+        mu = share * size
         elastic = Barrier(self.form, b.relaxation, near)
         method.filter.add(method.here.violation, b.merit(method.here, method.iterate.v, method.mu))
         before = method.here.violation
@@ -137,12 +151,12 @@ class _Run:
         def accepted(v: Array) -> bool:
             here = b.at(v[: b.own])
             merit = b.merit(here, v[: b.own], method.mu)
-            return here.violation <= _WORSE * before and method.filter.accepts(here.violation, merit)
+            return here.violation <= less * before and method.filter.accepts(here.violation, merit)
 
-        inner = InteriorPoint(
-            elastic, self._elastic_start(elastic, mu), mu, self.options.tolerance, self.watch, accepted
-        )
+        tolerance = max(self.options.tolerance, _EXACT * min(1.0, method.here.worst))
+        inner = InteriorPoint(elastic, self._elastic_start(elastic, mu), mu, tolerance, self.watch, accepted)
         end = inner.run()
+        self._is_saddle |= end in ("solved", "acceptable") and inner.newton is not None and inner.newton.delta > 0.0
         found = inner.iterate if end == "accepted" else inner.best
         low = dict(zip(elastic.below, found.low, strict=True))
         high = dict(zip(elastic.above, found.high, strict=True))
@@ -153,9 +167,9 @@ class _Run:
             np.array([low[k] for k in b.below]),
             np.array([high[k] for k in b.above]),
         )
-        if max(moved.low.max(initial=0.0), moved.high.max(initial=0.0)) > _LARGEST_FIRST:
+        if max(moved.low.max(initial=0.0), moved.high.max(initial=0.0)) > LARGEST_FIRST:
             moved = replace(moved, low=np.ones(len(b.below)), high=np.ones(len(b.above)))
-        method.move(self._with_multipliers(moved), b.at(moved.v))
+        method.move(with_least_squares(b, moved), b.at(moved.v))
         return end
 
     def _elastic_start(self, elastic: Barrier, mu: float) -> Iterate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from surefoot.solvers.staged.riccati.sweep import Quadratic, WrongInertiaError
 _FIRST, _LEAST, _MOST = 1e-4, 1e-20, 1e10  # δ_w (section 3.1)
 _GROW_FIRST, _GROW, _SHRINK = 100.0, 8.0, 1.0 / 3.0
 _REFINED, _REFINEMENTS = 1e-5, 3  # relative residual of the linear system, and steps to reach it
+LARGEST_FIRST = 1e3
+"""Multipliers above start from zero."""
 _STALLED = 0.1  # share of the residual that a step must not exceed for another one
 
 
@@ -156,21 +158,26 @@ class Newton:
         return left, left_gaps, np.where(b.hard, moved + rows - self.sweep.delta * dy, 0.0)
 
 
-def least_squares_multipliers(barrier: Barrier, iterate: Iterate, slopes: Slopes) -> tuple[Array, Array]:
-    """Multipliers of gaps and rows that make the Lagrangian's gradient smallest (section 3.6).
+def with_least_squares(barrier: Barrier, iterate: Iterate) -> Iterate:
+    """Multipliers of gaps and rows that make the Lagrangian's gradient smallest, or zero where these are large.
+
+    Section 3.6. Where the Jacobian has not full rank, an iterate stays as it is.
 
     Args:
         barrier: The barrier program.
         iterate: Variables and multipliers of bounds.
-        slopes: First derivatives there.
     """
     form, n = barrier.form, barrier.n
+    slopes = form.slopes(iterate.v[:n])
     give = np.bincount(barrier.row, minlength=len(barrier.target)).astype(float)
     weight = np.where(barrier.hard, 0.0, 1.0 / np.where(barrier.hard, 1.0, give))
     sizes = form.sizes
     blocks = np.zeros(int(np.sum((np.add(sizes.states, sizes.controls) + sizes.parameters) ** 2)))
     ends = np.zeros((len(sizes.end_block),) * 2)
-    sweep = barrier.sweep(slopes, Quadratic(blocks, ends, np.ones(n), weight, barrier.hard))
+    try:
+        sweep = barrier.sweep(slopes, Quadratic(blocks, ends, np.ones(n), weight, barrier.hard))
+    except WrongInertiaError:
+        return iterate
     slope = barrier.gradient(iterate.v, slopes)
     slope[barrier.below] -= iterate.low
     slope[barrier.above] += iterate.high
@@ -180,4 +187,7 @@ def least_squares_multipliers(barrier: Barrier, iterate: Iterate, slopes: Slopes
     h = slope[:n] + form.transposed(slopes, none, pull)
     h[form.frozen] = 0.0
     dw, gaps, hard = sweep.solve(h, none, np.zeros(len(weight)))
-    return gaps, np.where(barrier.hard, hard, weight * (form.product(slopes, dw)[1] + shift))
+    rows = np.where(barrier.hard, hard, weight * (form.product(slopes, dw)[1] + shift))
+    if not np.abs(np.concatenate([gaps, rows])).max(initial=0.0) <= LARGEST_FIRST:
+        gaps, rows = none, np.zeros_like(rows)
+    return replace(iterate, gaps=gaps, rows=rows)
