@@ -4,6 +4,7 @@ from surefoot.ocp.motions.gait import StepFigures, step_figures, walk_on
 from surefoot.ocp.motions.leaps import bound, jump, solve_leap, squat
 from surefoot.ocp.motions.overstep import DISTANCE, HEIGHT, Overstep, overstep, solve_overstep, step_sizes
 from surefoot.ocp.motions.receding import stand, trot
+from surefoot.ocp.motions.standing import stand_still
 from surefoot.ocp.motions.swingup import swingup
 from surefoot.ocp.motions.walk import OBJECTIVES, solve_walk, walk_step
 
@@ -21,6 +22,7 @@ __all__ = [
     "solve_walk",
     "squat",
     "stand",
+    "stand_still",
     "step_figures",
     "step_sizes",
     "swingup",

@@ -1,0 +1,55 @@
+"""Feet that stand still between the nodes of a plan, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from surefoot.arrays import Array
+from surefoot.kinematics import contact_frame, frame_jacobian, frame_placement, integrate
+from surefoot.motion import Trajectory
+from surefoot.robot import Robot
+from surefoot.spatial import so3
+
+_STEPS = 3  # of Newton's method; feet are a few millimetres away
+
+
+def stand_still(robot: Robot, motion: Trajectory) -> Trajectory:
+    """The motion with joints turned so that contacts stay where they came down; the base moves as before.
+
+    Contacts of semi-implicit steps rest to first order only: in 25 ms, quick joints carry a foot by millimetres, which
+    a robot on the ground cannot follow.
+
+    Args:
+        robot: The robot.
+        motion: A motion with rates and a contact schedule.
+    """
+    q, v, spots = np.array(motion.q), np.array(motion.v), dict[str, Array]()
+    for phase in motion.schedule.phases if motion.schedule is not None else ():
+        spots = {name: spots.get(name, spot.pose) for name, spot in phase.stance.spots.items()}
+        for k in np.flatnonzero((motion.time > phase.start - 1e-9) & (motion.time < phase.end + 1e-9)):
+            q[k], v[k] = _held(robot, q[k], v[k], spots)
+    return replace(motion, q=q, v=v)
+
+
+def _held(robot: Robot, q: Array, v: Array, spots: dict[str, Array]) -> tuple[Array, Array]:
+    if not spots:
+        return q, v
+    for step in range(_STEPS + 1):
+        J, error = (np.concatenate(parts) for parts in zip(*(_rows(robot, q, *x) for x in spots.items()), strict=True))
+        change = np.zeros(robot.nv)
+        if step < _STEPS:
+            change[robot.driven] = np.linalg.lstsq(J[:, robot.driven], error, rcond=None)[0]
+            q = np.asarray(integrate(robot.tree, q, change))
+        else:
+            change[robot.driven] = np.linalg.lstsq(J[:, robot.driven], J @ v, rcond=None)[0]
+    return q, v - change
+
+
+def _rows(robot: Robot, q: Array, name: str, pose: Array) -> tuple[Array, Array]:
+    """Jacobian and error of what a contact ties, in its own axes."""
+    frame, tied = contact_frame(robot, name), np.array(robot.contacts[name].tied)
+    T = np.asarray(frame_placement(robot.tree, frame, q))
+    error = np.r_[T[:3, :3].T @ (pose[:3, 3] - T[:3, 3]), so3.log(T[:3, :3].T @ pose[:3, :3])]
+    return np.asarray(frame_jacobian(robot.tree, frame, q, "local"))[tied], error[tied]
