@@ -15,7 +15,6 @@ import numpy as np
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import FileFormatError
 from surefoot.files import atomic_write, parse_json
-from surefoot.kinematics import integrate
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.motion.files import read_npz
 from surefoot.ocp.centroidal import whole_body_motion
@@ -125,11 +124,7 @@ class Solution:
 
     @cached_property
     def trajectory(self) -> Trajectory:
-        """The motion at the times of the nodes, with torques, wrenches and contact schedule.
-
-        Semi-implicit steps are leapfrog steps (Hairer, Lubich and Wanner 2003, section 1): the postures of their nodes
-        are those of half an interval after the rates. Here both are of the same times.
-        """
+        """The motion at the nodes, with torques, wrenches and contact schedule."""
         problem, stages, nodes = self.problem, self.transcription.stages, self.nodes
         keep = [k for k, stage in enumerate(stages) if stage.structure.kind != "impact"]
         rows = list(keep)
@@ -140,11 +135,6 @@ class Solution:
         q, v, a, tau = nodes["q"][keep], nodes["v"][keep], nodes["a"][rows], nodes["tau"][rows]
         if problem.formulation.dynamics == "centroidal":
             v, a, tau = whole_body_motion(problem.robot, self.times[keep], q, v, wrenches)
-        elif problem.formulation.integrator == "semi_implicit":
-            steps = np.diff(self.times[keep])
-            around = np.r_[steps[-1], steps, steps[0]] if problem.coupling else np.r_[steps[0], steps, steps[-1]]
-            back = 0.25 * (around[:-1] + around[1:])
-            q = np.array([integrate(problem.robot.tree, *row) for row in zip(q, -back[:, None] * v, strict=True)])
         return Trajectory.of(
             problem.robot,
             self.times[keep],

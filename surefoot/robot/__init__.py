@@ -3,7 +3,6 @@
 from surefoot.robot.anatomy import Anatomy, Foot, anatomy
 from surefoot.robot.build import elastic_gears, gear_springs, geared
 from surefoot.robot.check import Inspection, inspect_robot
-from surefoot.robot.dynamod import write_dynamod
 from surefoot.robot.files import BASES
 from surefoot.robot.loading import is_file_name, load
 from surefoot.robot.model import (
@@ -58,5 +57,4 @@ __all__ = [
     "placement",
     "read_xml",
     "support_doubts",
-    "write_dynamod",
 ]

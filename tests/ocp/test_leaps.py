@@ -7,7 +7,7 @@ import surefoot as sf
 from surefoot.kinematics import contact_frame, frame_placement, frame_velocity
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.ocp import Formulation, Problem, motions
-from surefoot.ocp.motions import stand_still
+from surefoot.ocp.motions import motion_to_follow, stand_still
 from surefoot.ocp.transcription import stages_of
 from surefoot.robot import Joint, Link, Robot
 from surefoot.robot.build import assemble_links
@@ -26,7 +26,7 @@ def test_a_motion_agrees_with_its_rates() -> None:
     problem.start([0.0])
     problem.end([1.0])
     problem.cost("torque")
-    motion = problem.solve().trajectory
+    motion = motion_to_follow(problem.solve())
     v = np.asarray(motion.v)[:, 0]
     way = np.r_[0.0, np.cumsum(0.5 * np.diff(motion.time) * (v[:-1] + v[1:]))]
     assert v.max() > 1.4

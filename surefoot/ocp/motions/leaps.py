@@ -227,7 +227,7 @@ def _leave(problem: Problem, foot: str, phase: int) -> None:
 
 
 def _land(problem: Problem) -> None:
-    """Feet that land come to rest gently, so that it hardly matters if they are early: speeds at most b t, t before."""
+    """Feet that land come to rest gently, which forgives them if they are early: speeds at most b t, t before."""
     robot, k = problem.robot, len(problem.phases) - 2
     gravity, spec = float(np.linalg.norm(robot.tree.gravity)), problem.phases[k]
     end, step = sum(item.duration[1] for item in problem.phases[: k + 1]), spec.duration[1] / spec.intervals

@@ -1,4 +1,4 @@
-"""Feet that stand still between the nodes of a plan, too."""
+"""From the nodes of a solution to a motion that a robot can follow."""
 
 from __future__ import annotations
 
@@ -9,10 +9,30 @@ import numpy as np
 from surefoot.arrays import Array
 from surefoot.kinematics import contact_frame, frame_jacobian, frame_placement, integrate
 from surefoot.motion import Trajectory
+from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 
 _STEPS = 3  # of Newton's method; feet are a few millimetres away
+
+
+def motion_to_follow(solution: Solution) -> Trajectory:
+    """The trajectory of a solution with postures and rates of the same times, and contacts that stand still.
+
+    Semi-implicit steps are leapfrog steps (Hairer, Lubich and Wanner 2003, section 1): the postures of their nodes are
+    those of half an interval after the rates.
+
+    Args:
+        solution: A solution.
+    """
+    problem, motion = solution.problem, solution.trajectory
+    if problem.formulation.integrator == "semi_implicit" and problem.formulation.dynamics != "centroidal":
+        steps, q, v = np.diff(motion.time), np.asarray(motion.q), np.asarray(motion.v)
+        around = np.r_[steps[-1], steps, steps[0]] if problem.coupling else np.r_[steps[0], steps, steps[-1]]
+        back = -0.25 * (around[:-1] + around[1:])[:, None] * v
+        q = np.array([integrate(problem.robot.tree, *row) for row in zip(q, back, strict=True)])
+        motion = replace(motion, q=q)
+    return stand_still(problem.robot, motion)
 
 
 def stand_still(robot: Robot, motion: Trajectory) -> Trajectory:

@@ -10,8 +10,7 @@ import surefoot as sf
 from surefoot.dynamics import crba, nonlinear_effects
 from surefoot.errors import FileFormatError, NotSupportedError
 from surefoot.kinematics import integrate
-from surefoot.robot import write_dynamod
-from surefoot.robot.dynamod import dynamod_robot
+from surefoot.robot.dynamod import dynamod_robot, write_dynamod
 
 _LEAVES = """
 NSOL := 3: GNDDL := 6: PNDDL := 12: NDDL := PNDDL+GNDDL:
