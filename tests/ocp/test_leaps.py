@@ -48,8 +48,8 @@ def test_feet_stand_still(solo: Robot) -> None:
         frame = contact_frame(solo, name)
         for one, rate in zip(held.q, np.asarray(held.v), strict=True):
             T = np.asarray(frame_placement(solo.tree, frame, one), dtype=float)
-            np.testing.assert_allclose(T[:3, 3], spot.pose[:3, 3], atol=1e-9)
-            np.testing.assert_allclose(np.asarray(frame_velocity(solo.tree, frame, one, rate))[:3], 0.0, atol=1e-9)
+            np.testing.assert_allclose(T[:3, 3], spot.pose[:3, 3], atol=1e-6)
+            np.testing.assert_allclose(np.asarray(frame_velocity(solo.tree, frame, one, rate))[:3], 0.0, atol=3e-3)
     np.testing.assert_allclose(held.q[:, :7], q[:, :7], atol=1e-12)
     np.testing.assert_array_equal(np.asarray(held.v)[:, :6], v[:, :6])
 
@@ -64,6 +64,17 @@ def test_rows_of_impacts_act_at_impacts_only(solo: Robot) -> None:
         assert ("shock" in names) == (stage.structure.kind == "impact")
     assert "impact" in kinds
     assert "impact" not in {stage.structure.kind for stage in stages_of(motions.jump(solo))}
+
+
+def test_legs_that_are_straight_keep_their_length(solo: Robot) -> None:
+    """A foot that is out of reach turns joints by a little only."""
+    q = np.array(solo.home)
+    q[2] += 0.3
+    places = solo.placements(solo.home)
+    spots = {name: Spot(places[c.frame] @ c.placement, c.friction) for name, c in solo.contacts.items()}
+    schedule = ContactSchedule.of([Stance(spots)], [0.0, 1.0])
+    held = stand_still(solo, Trajectory.of(solo, [0.0, 1.0], [q, q], np.zeros((2, solo.nv)), schedule=schedule))
+    assert np.abs(held.q[:, 7:] - solo.home[7:]).max() < 0.21
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 
-_STEPS = 3  # of Newton's method; feet are a few millimetres away
+_STEPS, _MOST = 4, 0.05  # of Newton's method, and rad in each; feet are a few millimetres away
+_DAMPING = 0.02  # [m/rad], beside which straight legs keep their length
 
 
 def motion_to_follow(solution: Solution) -> Trajectory:
@@ -58,12 +59,12 @@ def _held(robot: Robot, q: Array, v: Array, spots: dict[str, Array]) -> tuple[Ar
         return q, v
     for step in range(_STEPS + 1):
         J, error = (np.concatenate(parts) for parts in zip(*(_rows(robot, q, *x) for x in spots.items()), strict=True))
-        change = np.zeros(robot.nv)
+        K, change = J[:, robot.driven], np.zeros(robot.nv)
+        left = error if step < _STEPS else J @ v
+        change[robot.driven] = K.T @ np.linalg.solve(K @ K.T + _DAMPING**2 * np.eye(len(K)), left)
         if step < _STEPS:
-            change[robot.driven] = np.linalg.lstsq(J[:, robot.driven], error, rcond=None)[0]
-            q = np.asarray(integrate(robot.tree, q, change))
-        else:
-            change[robot.driven] = np.linalg.lstsq(J[:, robot.driven], J @ v, rcond=None)[0]
+            change *= min(1.0, _MOST / max(float(np.abs(change).max()), _MOST))
+            q = np.clip(integrate(robot.tree, q, change), robot.limits.lower, robot.limits.upper)
     return q, v - change
 
 
