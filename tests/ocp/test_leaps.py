@@ -6,7 +6,7 @@ import pytest
 import surefoot as sf
 from surefoot.kinematics import contact_frame, frame_placement, frame_velocity
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
-from surefoot.ocp import Formulation, Problem, motions
+from surefoot.ocp import Formulation, Node, Problem, motions
 from surefoot.ocp.motions import motion_to_follow, stand_still
 from surefoot.ocp.transcription import stages_of
 from surefoot.robot import Joint, Link, Robot
@@ -75,6 +75,18 @@ def test_legs_that_are_straight_keep_their_length(solo: Robot) -> None:
     schedule = ContactSchedule.of([Stance(spots)], [0.0, 1.0])
     held = stand_still(solo, Trajectory.of(solo, [0.0, 1.0], [q, q], np.zeros((2, solo.nv)), schedule=schedule))
     assert np.abs(held.q[:, 7:] - solo.home[7:]).max() < 0.21
+
+
+@pytest.mark.parametrize("name", ["solo12", "g1"])
+def test_robots_can_stand_at_home_in_a_leap(name: str) -> None:
+    """Links that are near the ground at home, such as ankles, may stay there; knees may not come down."""
+    robot = sf.load(name)
+    problem = motions.jump(robot)
+    blocks = [block for block in problem.blocks if block.name.endswith("above the ground")]
+    node = Node(robot, problem.chart, problem.chart.coordinates(robot.home), None)
+    assert blocks
+    for block in blocks:
+        assert (np.asarray(block.function(node), dtype=float) > problem.bounds[block.name][0]).all()
 
 
 @pytest.mark.slow

@@ -13,12 +13,11 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, frame_placement
 from surefoot.ocp import blocks
 from surefoot.ocp.formulation import Formulation
-from surefoot.ocp.node import Node
 from surefoot.ocp.postures import leg_volumes
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.solution import Solution
 from surefoot.ops import Array as AnyArray
-from surefoot.robot import Robot
+from surefoot.robot import Robot, Tree
 from surefoot.solvers.staged import Progress, SolverOptions
 
 _SHARE = 0.03  # m: border of the soles that does not carry
@@ -28,7 +27,7 @@ _GRIP = 0.8  # share of the friction that leaps use
 _BRAKE, _SLOWS = 3.0, 6  # deceleration of feet before they land, share of gravity, and in how many intervals
 _LIFT = 0.1  # how high feet rise in a jump at least, share of the height of the centre of mass
 _SINKS, _PITCH, _TILT = 0.35, 0.4, 0.05  # how far the base sinks in a leap (share of its height) and turns [rad]
-_OFF = 0.03  # m of legs above the ground
+_OFF, _NEARER = 0.03, 5e-3  # m of legs above the ground, and by how much those may sink that are nearer at home
 _NEAR = 0.01  # first barrier parameter of the second problem
 _LANDING = "landing "
 _UNLOADS = 4  # intervals in which feet are unloaded before they leave the ground
@@ -194,7 +193,7 @@ def _keep_upright(problem: Problem, feet: Sequence[str]) -> None:
 
 
 def _keep_off_the_ground(problem: Problem, feet: Sequence[str]) -> None:
-    """Thighs, and shanks that do not carry a foot themselves, stay above the ground."""
+    """Links of legs that do not carry a foot themselves stay above the ground."""
     robot = problem.robot
     for foot in feet if robot.collisions else ():
         own = robot.body_of(robot.contacts[foot].frame)
@@ -202,12 +201,15 @@ def _keep_off_the_ground(problem: Problem, feet: Sequence[str]) -> None:
             points = [(Frame(x.body), p, x.volume.radius) for x in volumes if x.body != own for p in x.volume.vertices]
             name, key = f"{link} of {foot} above the ground", ("off", *(repr(point) for point in points))
 
-            def rows(node: Node, points: list[tuple[Frame, Array, float]] = points) -> AnyArray:
-                placed = ((frame_placement(node.tree, frame, node.q), p, radius) for frame, p, radius in points)
+            def heights(tree: Tree, q: AnyArray, points: list[tuple[Frame, Array, float]] = points) -> AnyArray:
+                placed = ((frame_placement(tree, frame, q), p, radius) for frame, p, radius in points)
                 return ops.stack([T[2, :3] @ p + T[2, 3] - radius for T, p, radius in placed])
 
             if points:
-                problem.constrain(name, rows, _OFF, key=key, of_posture=True)
+                least = np.minimum(_OFF, np.asarray(heights(robot.tree, np.array(robot.home)), dtype=float) - _NEARER)
+                problem.constrain(
+                    name, lambda node, heights=heights: heights(node.tree, node.q), least, key=key, of_posture=True
+                )  # fmt: skip
 
 
 def _leave(problem: Problem, foot: str, phase: int) -> None:
