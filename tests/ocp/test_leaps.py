@@ -74,7 +74,7 @@ def test_legs_that_are_straight_keep_their_length(solo: Robot) -> None:
     spots = {name: Spot(places[c.frame] @ c.placement, c.friction) for name, c in solo.contacts.items()}
     schedule = ContactSchedule.of([Stance(spots)], [0.0, 1.0])
     held = stand_still(solo, Trajectory.of(solo, [0.0, 1.0], [q, q], np.zeros((2, solo.nv)), schedule=schedule))
-    assert np.abs(held.q[:, 7:] - solo.home[7:]).max() < 0.21
+    assert np.abs(held.q[:, 7:] - solo.home[7:]).max() < 0.31
 
 
 @pytest.mark.parametrize("name", ["solo12", "g1"])

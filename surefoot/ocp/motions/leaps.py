@@ -13,6 +13,7 @@ from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, frame_placement
 from surefoot.ocp import blocks
 from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.node import Node
 from surefoot.ocp.postures import leg_volumes
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.solution import Solution
@@ -27,7 +28,7 @@ _GRIP = 0.8  # share of the friction that leaps use
 _BRAKE, _SLOWS = 3.0, 6  # deceleration of feet before they land, share of gravity, and in how many intervals
 _LIFT = 0.1  # how high feet rise in a jump at least, share of the height of the centre of mass
 _SINKS, _PITCH, _TILT = 0.35, 0.4, 0.05  # how far the base sinks in a leap (share of its height) and turns [rad]
-_OFF, _NEARER = 0.03, 5e-3  # m of legs above the ground, and by how much those may sink that are nearer at home
+_OFF, _KNEES = 0.03, 0.25  # m of knees above the ground; how high at home, share of the height of the centre of mass
 _NEAR = 0.01  # first barrier parameter of the second problem
 _LANDING = "landing "
 _UNLOADS = 4  # intervals in which feet are unloaded before they leave the ground
@@ -193,23 +194,25 @@ def _keep_upright(problem: Problem, feet: Sequence[str]) -> None:
 
 
 def _keep_off_the_ground(problem: Problem, feet: Sequence[str]) -> None:
-    """Links of legs that do not carry a foot themselves stay above the ground."""
+    """Knees do not come to the ground: what is well above it at home, in links of legs."""
     robot = problem.robot
-    for foot in feet if robot.collisions else ():
-        own = robot.body_of(robot.contacts[foot].frame)
-        for link, volumes in leg_volumes(robot, foot).items():
-            points = [(Frame(x.body), p, x.volume.radius) for x in volumes if x.body != own for p in x.volume.vertices]
-            name, key = f"{link} of {foot} above the ground", ("off", *(repr(point) for point in points))
+    high = _KNEES * float(_com(robot)[2])
 
-            def heights(tree: Tree, q: AnyArray, points: list[tuple[Frame, Array, float]] = points) -> AnyArray:
-                placed = ((frame_placement(tree, frame, q), p, radius) for frame, p, radius in points)
-                return ops.stack([T[2, :3] @ p + T[2, 3] - radius for T, p, radius in placed])
+    def height(tree: Tree, q: AnyArray, body: int, point: Array, radius: float) -> AnyArray:
+        T = frame_placement(tree, Frame(body), q)
+        return T[2, :3] @ point + T[2, 3] - radius
+
+    for foot in feet if robot.collisions else ():
+        for link, volumes in leg_volumes(robot, foot).items():
+            points = [(x.body, p, x.volume.radius) for x in volumes for p in x.volume.vertices]
+            points = [point for point in points if float(height(robot.tree, np.array(robot.home), *point)) > high]
+
+            def rows(node: Node, points: list[tuple[int, Array, float]] = points) -> AnyArray:
+                return ops.stack([height(node.tree, node.q, *point) for point in points])
 
             if points:
-                least = np.minimum(_OFF, np.asarray(heights(robot.tree, np.array(robot.home)), dtype=float) - _NEARER)
-                problem.constrain(
-                    name, lambda node, heights=heights: heights(node.tree, node.q), least, key=key, of_posture=True
-                )  # fmt: skip
+                key = ("off", *(repr(point) for point in points))
+                problem.constrain(f"{link} of {foot} above the ground", rows, _OFF, key=key, of_posture=True)
 
 
 def _leave(problem: Problem, foot: str, phase: int) -> None:

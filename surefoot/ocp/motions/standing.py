@@ -13,8 +13,8 @@ from surefoot.ocp.solution import Solution
 from surefoot.robot import Robot
 from surefoot.spatial import so3
 
-_STEPS, _MOST = 4, 0.05  # of Newton's method, and rad in each; feet are a few millimetres away
-_DAMPING = 0.02  # [m/rad], beside which straight legs keep their length
+_STEPS, _MOST = 6, 0.05  # of Newton's method, and rad in each; feet are a few millimetres away
+_DAMPING = 0.005  # [m/rad], beside which straight legs keep their length
 
 
 def motion_to_follow(solution: Solution) -> Trajectory:
