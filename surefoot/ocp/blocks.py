@@ -199,6 +199,21 @@ def height_rows(robot_contact: ContactSurface) -> Function:
     return rows
 
 
+def speed_rows(surface: ContactSurface) -> Function:
+    """How far the speed of a contact is below a reference [m/s], in each of the directions that it ties, both ways.
+
+    Turning counts with the size of the surface.
+    """
+    size = float(np.ptp(np.asarray(surface.corners)[:, :2], axis=0).max()) if len(surface.corners) > 1 else 0.0
+    scale = np.array([1.0] * 3 + [0.5 * size] * 3)[: 6 if size else 3]
+
+    def rows(node: Node, most: AnyArray) -> AnyArray:
+        rates = node.velocity(surface.name, "local_world_aligned")[: len(scale)] * scale
+        return ops.concatenate([most[0] - rates, most[0] + rates])
+
+    return rows
+
+
 # -- walking ------------------------------------------------------------------------------------------------------
 
 

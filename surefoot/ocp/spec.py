@@ -47,6 +47,7 @@ class ProblemSpec(Timeline):
         self.motion: Trajectory | None = None
         self.limited = {"positions": True, "velocities": True, "torques": True}
         self.sole_margin = self.position_margin = 0.0
+        self.drive_share = 1.0
         self.box: dict[str, tuple[float, float]] = {}
         self.changes: Design | None = None
 
@@ -214,6 +215,7 @@ class ProblemSpec(Timeline):
         torques: bool = True,
         sole_margin: float = 0.0,
         position_margin: float = 0.0,
+        drive_share: float = 1.0,
     ) -> None:
         """Which limits of the robot hold, and by what margins.
 
@@ -223,10 +225,12 @@ class ProblemSpec(Timeline):
             torques: Of the drives.
             sole_margin: How far centres of pressure stay inside the soles [m].
             position_margin: How far joints stay from their limits [rad] or [m], except where home is nearer.
+            drive_share: Share of the speeds and forces of the drives that is used; a follower needs the rest.
         """
         self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
         self.sole_margin = number(sole_margin, "sole_margin")
         self.position_margin = number(position_margin, "position_margin")
+        self.drive_share = number(drive_share, "drive_share", positive=True)
 
     def bound(self, name: str, lower: float = -np.inf, upper: float = np.inf) -> None:
         """Bound a coordinate along the whole path.

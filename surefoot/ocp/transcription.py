@@ -238,7 +238,7 @@ def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array
             raise ShapeError(f"bounds of `{name}` do not fit its {counted(group.size, 'value')}", subject=name)
         return np.broadcast_to(low, group.size), np.broadcast_to(high, group.size)
     if name == "torque limit":
-        return -np.ones(group.size), np.ones(group.size)
+        return np.full(group.size, -problem.drive_share), np.full(group.size, problem.drive_share)
     if name.startswith("cone "):
         return zero, none
     word, _, contact = name.partition(" ")
@@ -372,14 +372,15 @@ def _variable_bounds(
         np.minimum(y_low + problem.position_margin, np.maximum(home, y_low)),
         np.maximum(y_high - problem.position_margin, np.minimum(home, y_high)),
     )
-    speed = np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
+    share = problem.drive_share
+    speed = share * np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
     speed = np.where(speed > 0.0, speed, np.inf)
     speed[list(robot.base_rows)] = np.inf
     box_low, box_high = np.r_[y_low, -speed], np.r_[y_high, speed]
     for name, (low, high) in problem.box.items():
         k = problem.chart.names.index(name.removeprefix("d ")) + (n if name.startswith("d ") else 0)
         box_low[k], box_high[k] = max(box_low[k], low), min(box_high[k], high)
-    effort = np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
+    effort = share * np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
     for k, stage in enumerate(stages):
         start = sizes.starts[k]
         if problem.formulation.dynamics != "centroidal":

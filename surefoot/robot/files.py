@@ -1,4 +1,4 @@
-"""A robot from a file: URDF, MJCF or SDF, with the side file beside it."""
+"""A robot from a file: URDF, MJCF, SDF or DYNAMOD, with the side file beside it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pinocchio as pin
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
 from surefoot.robot.build import Mimic, Parts, assemble, assemble_links, build_model, lowest_points
+from surefoot.robot.dynamod import dynamod_robot
 from surefoot.robot.mjcf import mjcf_links, with_base
-from surefoot.robot.model import Robot
+from surefoot.robot.model import Robot, under_gravity
 from surefoot.robot.sdf import sdf_links
 from surefoot.robot.side_file import SideFile, find_side_file, merged, placed_in_side_file, read_side_file
 from surefoot.robot.urdf import (
@@ -42,7 +43,7 @@ def load_file(
     home: dict[str, float] | None = None,
     package_dirs: Sequence[str | Path] = (),
 ) -> Robot:
-    """Load a URDF, MJCF or SDF file.
+    """Load a URDF, MJCF, SDF or DYNAMOD file.
 
     Args:
         path: The file.
@@ -60,8 +61,10 @@ def load_file(
         raise one_of("base", base, BASES)
     side_path = Path(side) if side is not None else find_side_file(path)
     extra = read_side_file(side_path) if side_path else SideFile()
-    root = document_of(path)
+    root = None if Path(path).suffix == ".maple" else document_of(path)
     try:
+        if root is None:
+            return _load_dynamod(Path(path), base, extra, side_path, name)
         if root.tag == "mujoco":
             return _load_mjcf(path, base, mimic, meshes, extra, side_path, name)
         if root.tag == "sdf":
@@ -200,11 +203,18 @@ def _load_mjcf(
     return assemble_links(name or found.name, found.links, found.base, mimic=mimic, parts=parts)
 
 
+def _load_dynamod(path: Path, base: str, side: SideFile, side_path: Path | None, name: str | None) -> Robot:
+    links, own, parts, gravity = dynamod_robot(path)
+    parts = _with_side(parts, side, side_path)
+    robot = assemble_links(name or path.stem, links, side.base or own if base == "auto" else base, parts=parts)
+    return robot if gravity is None else under_gravity(robot, gravity)
+
+
 def _with_side(parts: Parts, side: SideFile, side_path: Path | None) -> Parts:
     """Add the side file of a robot whose own file defines its joints."""
     if side.joints:
         raise ScenarioError(
-            "`joints` is for URDF; an MJCF or SDF file defines its joints itself",
+            "`joints` is for URDF; other files define their joints themselves",
             file=side_path,
             key=("joints",),
             next_step="change the file of the robot",

@@ -13,7 +13,7 @@ from surefoot.robot.build import Mimic, locked
 from surefoot.robot.files import load_file
 from surefoot.robot.model import Robot
 
-_SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro")
+_SUFFIXES = (".urdf", ".xml", ".mjcf", ".sdf", ".xacro", ".maple")
 
 
 def load(
@@ -26,7 +26,7 @@ def load(
     only: Iterable[str] | None = None,
     package_dirs: Sequence[str | Path] = (),
 ) -> Robot:
-    """A robot of the zoo by name, or from a URDF, MJCF or SDF file.
+    """A robot of the zoo by name, or from a URDF, MJCF, SDF or DYNAMOD file.
 
     Args:
         name_or_path: A name (`surefoot robots` lists them; parameters after a colon: `coil:32`) or a file.

@@ -7,25 +7,32 @@ from dataclasses import replace
 
 import numpy as np
 
+from surefoot import ops
 from surefoot.arrays import Array
 from surefoot.errors import NotSupportedError
-from surefoot.kinematics import com
+from surefoot.kinematics import Frame, com, frame_placement
 from surefoot.ocp import blocks
 from surefoot.ocp.formulation import Formulation
+from surefoot.ocp.node import Node
+from surefoot.ocp.postures import leg_volumes
 from surefoot.ocp.problem import Problem
 from surefoot.ocp.solution import Solution
-from surefoot.robot import Robot
+from surefoot.ops import Array as AnyArray
+from surefoot.robot import Robot, Tree
 from surefoot.solvers.staged import Progress, SolverOptions
 
 _SHARE = 0.03  # m: border of the soles that does not carry
-_ROOM = 0.03  # distance from position limits, which a follower needs [rad]
+_ROOM = 0.05  # distance from position limits, which a follower needs [rad]
+_DRIVES = 0.85  # share of speeds and forces of the drives
 _GRIP = 0.8  # share of the friction that leaps use
-_SHOCK = 0.01  # of m √(g z)
+_BRAKE, _SLOWS = 3.0, 6  # deceleration of feet before they land, share of gravity, and in how many intervals
+_LIFT = 0.1  # how high feet rise in a jump at least, share of the height of the centre of mass
 _SINKS, _PITCH, _TILT = 0.35, 0.4, 0.05  # how far the base sinks in a leap (share of its height) and turns [rad]
+_OFF, _KNEES = 0.03, 0.25  # m of knees above the ground; how high at home, share of the height of the centre of mass
 _NEAR = 0.01  # first barrier parameter of the second problem
-_UNLOADS = 2  # intervals in which feet are unloaded before they leave the ground
-_LANDING = "shock "
-_FAR = 10.0  # m: bound on the height of the centre of mass where it does not matter
+_LANDING = "landing "
+_UNLOADS = 4  # intervals in which feet are unloaded before they leave the ground
+_FAR, _FAST = 10.0, 100.0  # bounds where they do not matter: height of the centre of mass [m], speed [m/s]
 
 
 def squat(
@@ -64,43 +71,46 @@ def jump(
     height: float = 0.1,
     density: float = 1.0,
     friction: float | None = None,
-    shock: float | None = _SHOCK,
+    soft: bool = True,
 ) -> Problem:
     """Jump on the spot: push off, fly, land, stand.
 
     Args:
         robot: The robot; it stands on its contacts at home.
         height: How far the centre of mass rises between take-off and apex [m].
-        density: Number of intervals as a multiple of the usual one, which makes them 25 ms long.
+        density: Number of intervals as a multiple of the usual one, which makes them 12.5 ms long.
         friction: Of the ground as the motion uses it; 80 % of that of the soles if None: landings need the rest.
-        shock: Largest normal impulse on a foot as it lands, share of m √(g z); then feet are also unloaded before they
-            leave the ground. None: as large as friction and the robot allow.
+        soft: Whether feet are unloaded before they leave the ground, rise from it, and come to rest on it gently; else
+            they land as hard as friction and the robot allow.
     """
     gravity = float(np.linalg.norm(robot.tree.gravity))
     if gravity == 0.0:
         raise NotSupportedError("without gravity nobody lands")
     flight = 2.0 * float(np.sqrt(2.0 * height / gravity))
-    problem, feet = _standing(robot)
-    _keep_upright(problem)
-    step = 0.025 / density
+    problem, feet = _standing(robot, share=_DRIVES)
+    _keep_upright(problem, feet)
+    step = 0.0125 / density
     if friction is None:
         friction = _GRIP * min(robot.contacts[name].friction for name in feet)
     count = max(4, round(flight / step))
     problem.phase("push", feet, max(8, round(0.5 / step)), (0.25, 0.5, 0.8), friction=friction)
     problem.phase("flight", (), count, (flight, flight, 1.3 * flight))
-    problem.phase("land", feet, max(10, round(0.7 / step)), (0.5, 0.7, 1.0), transition="impact", friction=friction)
+    problem.phase(
+        "land",
+        feet,
+        max(10, round(0.7 / step)),
+        (0.5, 0.7, 1.0),
+        friction=friction,
+        transition="soft" if soft else "impact",
+    )
     problem.start(robot.home)
     problem.end(robot.home)
     for name in feet:
-        surface = robot.contacts[name]
-        problem.constrain(
-            f"clearance {name}", blocks.height_rows(surface), 0.0, phases=["flight"],
-            key=("height", name, np.asarray(surface.corners).tobytes()),
-        )  # fmt: skip
-        if shock is not None:
+        _rise(problem, name, ["flight"], _LIFT * float(_com(robot)[2]) if soft else 0.0)
+        if soft:
             _leave(problem, name, 0)
-    if shock is not None:
-        _land(problem, shock)
+    if soft:
+        _land(problem)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
@@ -108,25 +118,23 @@ def jump(
 
 def bound(
     robot: Robot, length: float = 0.2, density: float = 1.0, grip: float = _GRIP, lift: float = 0.15,
-    shock: float = _SHOCK,
 ) -> Problem:  # fmt: skip
     """One bound of a quadruped: all feet push, the hind feet push, it flies, and it lands `length` ahead.
 
     Args:
         robot: A robot with two front and two hind feet.
         length: How far it comes [m].
-        density: Number of intervals as a multiple of the usual one, which makes them 20 ms long.
+        density: Number of intervals as a multiple of the usual one, which makes them 10 ms long.
         grip: Share of the friction that is used; the rest is for what the motion does not foresee.
         lift: How high feet rise in the air at least, share of the height of the centre of mass.
-        shock: Largest normal impulse on a foot as it lands, share of m √(g z).
     """
-    problem, feet = _standing(robot)
-    _keep_upright(problem)
+    problem, feet = _standing(robot, share=_DRIVES)
+    _keep_upright(problem, feet)
     if len(feet) != 4:
         raise NotSupportedError(
             f"a bound needs four feet; `{robot.name}` has {len(feet)}", next_step="use a quadruped such as go2"
         )
-    height, step = float(_com(robot)[2]), 0.02 / density
+    height, step = float(_com(robot)[2]), 0.01 / density
     places = robot.placements(robot.home)
     ahead = {name: float(places[robot.contacts[name].frame][0, 3]) for name in feet}
     order = sorted(feet, key=lambda name: ahead[name])
@@ -139,7 +147,7 @@ def bound(
     shift[0, 3] = length
     spots = {name: shift @ problem.phases[0].spots[name] for name in feet}
     problem.phase(
-        "land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="impact", friction=friction
+        "land", feet, max(8, round(0.5 / step)), (0.3, 0.5, 0.8), spots=spots, transition="soft", friction=friction
     )
     problem.start(robot.home)
     q = np.array(robot.home)
@@ -148,7 +156,7 @@ def bound(
     for name in feet:
         _leave(problem, name, 1 if name in hind else 0)
         _rise(problem, name, ["flight"] if name in hind else ["hind push", "flight"], lift * height)
-    _land(problem, shock)
+    _land(problem)
     _calm(problem)
     problem.cost("time", 1.0)
     return problem
@@ -157,7 +165,7 @@ def bound(
 def solve_leap(
     problem: Problem, solver: str = "riccati", options: SolverOptions | None = None, progress: Progress | None = None
 ) -> Solution:
-    """Solve for a jump or a bound: first with hard landings, then with soft ones if these are asked for.
+    """Solve for a jump or a bound: first with feet that land at any speed, then with those that slow down before.
 
     Bodies are kept apart.
 
@@ -167,21 +175,44 @@ def solve_leap(
         options: As for `Problem.solve`.
         progress: As for `Problem.solve`.
     """
-    soft = {name: ends for name, ends in problem.bounds.items() if name.startswith(_LANDING)}
-    problem.bounds |= {name: (low, np.full_like(high, np.inf)) for name, (low, high) in soft.items()}
+    slow = {name: ends for name, ends in problem.bounds.items() if name.startswith(_LANDING)}
+    problem.bounds |= {name: (np.full_like(low, -np.inf), high) for name, (low, high) in slow.items()}
     solve = problem.solve_apart if problem.robot.collisions else problem.solve
-    hard = solve(solver, options, progress)
-    problem.bounds |= soft
-    if not hard.success or not soft:
-        return hard
-    return solve(solver, replace(options or SolverOptions(), barrier=_NEAR), progress, hard)
+    quick = solve(solver, options, progress)
+    problem.bounds |= slow
+    if not quick.success or not slow:
+        return quick
+    return solve(solver, replace(options or SolverOptions(), barrier=_NEAR), progress, quick)
 
 
-def _keep_upright(problem: Problem) -> None:
-    """The base neither sinks nor turns so far that other parts than feet come to the ground."""
+def _keep_upright(problem: Problem, feet: Sequence[str]) -> None:
+    """The base neither sinks nor turns far, and nothing but feet comes to the ground."""
+    _keep_off_the_ground(problem, feet)
     problem.bound("z", (1.0 - _SINKS) * float(problem.robot.home[2]))
     for name, most in (("pitch", _PITCH), ("roll", _TILT), ("yaw", _TILT)):
         problem.bound(name, -most, most)
+
+
+def _keep_off_the_ground(problem: Problem, feet: Sequence[str]) -> None:
+    """Knees do not come to the ground: what is well above it at home, in links of legs."""
+    robot = problem.robot
+    high = _KNEES * float(_com(robot)[2])
+
+    def height(tree: Tree, q: AnyArray, body: int, point: Array, radius: float) -> AnyArray:
+        T = frame_placement(tree, Frame(body), q)
+        return T[2, :3] @ point + T[2, 3] - radius
+
+    for foot in feet if robot.collisions else ():
+        for link, volumes in leg_volumes(robot, foot).items():
+            points = [(x.body, p, x.volume.radius) for x in volumes for p in x.volume.vertices]
+            points = [point for point in points if float(height(robot.tree, np.array(robot.home), *point)) > high]
+
+            def rows(node: Node, points: list[tuple[int, Array, float]] = points) -> AnyArray:
+                return ops.stack([height(node.tree, node.q, *point) for point in points])
+
+            if points:
+                key = ("off", *(repr(point) for point in points))
+                problem.constrain(f"{link} of {foot} above the ground", rows, _OFF, key=key, of_posture=True)
 
 
 def _leave(problem: Problem, foot: str, phase: int) -> None:
@@ -200,19 +231,20 @@ def _leave(problem: Problem, foot: str, phase: int) -> None:
     )  # fmt: skip
 
 
-def _land(problem: Problem, shock: float) -> None:
-    """Feet land slowly: normal impulses are limited, and friction limits the others."""
-    robot = problem.robot
-    scale = robot.mass * float(np.sqrt(np.linalg.norm(robot.tree.gravity) * _com(robot)[2]))
-    for foot in robot.contacts:
+def _land(problem: Problem) -> None:
+    """Feet that land come to rest gently, which forgives them if they are early: speeds at most b t, t before."""
+    robot, k = problem.robot, len(problem.phases) - 2
+    gravity, spec = float(np.linalg.norm(robot.tree.gravity)), problem.phases[k]
+    end, step = sum(item.duration[1] for item in problem.phases[: k + 1]), spec.duration[1] / spec.intervals
+    for foot, surface in robot.contacts.items():
         problem.constrain(
-            f"{_LANDING}{foot}", lambda node, foot=foot: node.wrenches[foot][2:3] / scale, upper=shock, at="impact",
-            phases=["land"], key=("shock", foot, scale),
+            _LANDING + foot, blocks.speed_rows(surface), 0.0, phases=[spec.name], key=("slow", foot),
+            reference=lambda t: [_BRAKE * gravity * (end - t) if end - t < (_SLOWS + 0.5) * step else _FAST],
         )  # fmt: skip
 
 
 def _rise(problem: Problem, foot: str, phases: Sequence[str], height: float) -> None:
-    """Feet in the air rise from the ground before they go ahead: at least along half a sine over the phases."""
+    """Feet in the air rise from the ground before they go ahead: at least along a sine² over the phases."""
     surface, specs = problem.robot.contacts[foot], problem.phases
     starts = np.cumsum([0.0, *(spec.duration[1] for spec in specs)])
     chosen = [k for k, spec in enumerate(specs) if spec.name in phases]
@@ -220,12 +252,12 @@ def _rise(problem: Problem, foot: str, phases: Sequence[str], height: float) -> 
     heights = blocks.height_rows(surface)
     problem.constrain(
         f"clearance {foot}", lambda node, least: heights(node) - least[0], 0.0, phases=phases, of_posture=True,
-        reference=lambda t: [height * float(np.sin(np.pi * np.clip((t - begin) / (end - begin), 0.0, 1.0)))],
+        reference=lambda t: [height * float(np.sin(np.pi * np.clip((t - begin) / (end - begin), 0.0, 1.0)) ** 2)],
         key=("rise", foot, np.asarray(surface.corners).tobytes()),
     )  # fmt: skip
 
 
-def _standing(robot: Robot, formulation: Formulation | None = None) -> tuple[Problem, list[str]]:
+def _standing(robot: Robot, formulation: Formulation | None = None, share: float = 1.0) -> tuple[Problem, list[str]]:
     feet = list(robot.contacts)
     if robot.base != "floating" or not feet:
         raise NotSupportedError(
@@ -233,7 +265,7 @@ def _standing(robot: Robot, formulation: Formulation | None = None) -> tuple[Pro
         )
     problem = Problem(robot, formulation=formulation)
     flat = all(len(robot.contacts[name].corners) > 2 for name in feet)
-    problem.limits(sole_margin=_SHARE if flat else 0.0, position_margin=_ROOM)
+    problem.limits(sole_margin=_SHARE if flat else 0.0, position_margin=_ROOM, drive_share=share)
     return problem, feet
 
 

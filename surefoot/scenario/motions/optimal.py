@@ -109,7 +109,7 @@ def _plan(table: MotionTable, robot: Robot, solution: Solution) -> Plan:
     metrics["active_limits"] = ", ".join(f"{name} ({count})" for name, count in list(found.active.items())[:12])
     if np.isfinite(found.defect):
         metrics |= {"reintegration_defect": found.defect, "torque_excess_between_nodes": found.torque_excess}
-    motion = solution.trajectory
+    motion = problems.motion_to_follow(solution)
     is_step = solution.problem.coupling is not None
     if is_step:
         metrics |= {f"walk_{name}": value for name, value in problems.step_figures(solution).to_dict().items()}
