@@ -118,6 +118,18 @@ def test_every_room_has_a_page() -> None:
     assert [room for room in sorted(rooms) if not re.search(rf"`{room}`.*\]\(\S+\.md\)", text)] == []
 
 
+def test_the_architecture_page_names_the_folders_that_exist() -> None:
+    """Each folder inside a room is named in the room's row, and the row names no other."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    wrong = []
+    for room in sorted(path for path in (ROOT / "surefoot").iterdir() if (path / "__init__.py").exists()):
+        row = re.search(rf"^\| \d+ \| `{room.name}`.*$", text, re.MULTILINE)
+        named = set(re.findall(r"`(\w+)/`", row[0])) if row else set()
+        there = {path.name for path in room.iterdir() if path.is_dir() and path.name != "__pycache__"}
+        wrong += [f"{room.name}: {name}" for name in sorted(named ^ there)]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", _prose(page)):

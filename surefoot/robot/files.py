@@ -11,10 +11,8 @@ import pinocchio as pin
 
 from surefoot.errors import FileFormatError, ScenarioError, SurefootError, one_of
 from surefoot.robot.build import Mimic, Parts, assemble, assemble_links, build_model, lowest_points
-from surefoot.robot.dynamod import dynamod_robot
 from surefoot.robot.mjcf import mjcf_links, with_base
 from surefoot.robot.model import Robot, under_gravity
-from surefoot.robot.sdf import sdf_links
 from surefoot.robot.side_file import SideFile, find_side_file, merged, placed_in_side_file, read_side_file
 from surefoot.robot.urdf import (
     UrdfDocument,
@@ -68,6 +66,8 @@ def load_file(
         if root.tag == "mujoco":
             return _load_mjcf(path, base, mimic, meshes, extra, side_path, name)
         if root.tag == "sdf":
+            from surefoot.robot.sdf import sdf_links
+
             found = sdf_links(root, path, meshes, package_dirs)
             wanted = extra.base or found.base if base == "auto" else base
             parts = _with_side(found.parts, extra, side_path)
@@ -204,6 +204,8 @@ def _load_mjcf(
 
 
 def _load_dynamod(path: Path, base: str, side: SideFile, side_path: Path | None, name: str | None) -> Robot:
+    from surefoot.robot.dynamod import dynamod_robot
+
     links, own, parts, gravity = dynamod_robot(path)
     parts = _with_side(parts, side, side_path)
     robot = assemble_links(name or path.stem, links, side.base or own if base == "auto" else base, parts=parts)

@@ -288,7 +288,7 @@ def _decoded(
     try:
         return decode(robot, blocks, parts)
     except ShapeError as error:
-        if layout in VECTOR_KEYS and "has length" in error.message:
+        if layout in VECTOR_KEYS and error.kind == "quaternion":
             positions = np.hstack([p for p, _ in parts])
             fitting = [name for name in _layouts_that_fit(robot, positions, joints) if name != layout]
             if fitting:

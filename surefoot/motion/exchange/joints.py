@@ -102,6 +102,7 @@ def unit_length(positions: Array, part: slice | None, what: str) -> Array:
             f"{kind} of joint `{what}` has length {length[k]:.6g}, not 1",
             evidence={"row": k, "entries": positions[k, part].tolist(), "rows like this": len(wrong)},
             next_step="check the layout: the entries may be in another order",
+            kind="quaternion",
         )
     if (np.abs(length - 1.0) <= _EXACT).all():
         return positions

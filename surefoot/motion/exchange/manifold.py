@@ -125,6 +125,7 @@ def require_unit_length(q: Array, joints: Sequence[str], kinds: tuple[str, ...])
                 f"q of joint `{joints[i]}` is not of unit length to {_UNIT_TOLERANCE:g}",
                 evidence={"row": int(wrong[0]), "length": float(length[wrong[0]])},
                 next_step="normalise it",
+                kind="quaternion",
             )
 
 

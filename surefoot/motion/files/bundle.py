@@ -159,4 +159,5 @@ def contradiction(path: str | Path, wanted: str, error: Exception) -> FileFormat
         file=path,
         evidence={"expected": wanted, "reason": reason},
         next_step="write the file again",
+        kind=error.kind if isinstance(error, SurefootError) else "",
     )

@@ -18,7 +18,8 @@ from surefoot.collision.volumes import stored_fit
 from surefoot.compiler import compile_robot
 from surefoot.contact import zero_moment_point
 from surefoot.errors import NotSupportedError, ScenarioError
-from surefoot.gait import SwingHistory, SwingStep, foot_contacts, leg_bodies, other_foot, swing_twice
+from surefoot.gait import foot_contacts, leg_bodies, other_foot
+from surefoot.gait.swings import SwingHistory, SwingStep, swing_twice
 from surefoot.geometry import SweptVolume, convex_hull, distance_inside
 from surefoot.geometry.fit import DEFAULT_GAIN
 from surefoot.motion import ContactSchedule, Log, Spot, Stance, Trajectory, World

@@ -13,7 +13,7 @@ from surefoot.control.balance import BalanceController
 from surefoot.motion import Log
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.findings import Findings, StudiedRun
-from surefoot.scenario.studies.walking import fall_cause
+from surefoot.scenario.studies.falls import fall_cause
 from surefoot.sim import Push
 
 LARGEST_DEVIATION = 0.35

@@ -163,17 +163,13 @@ class _LargeConflict:
         share = np.bincount(rows.group, np.abs(self._proof.multipliers), minlength=rows.groups)
         order = [int(g) for g in np.argsort(share, kind="stable") if int(g) in self._relaxable]
         light = [g for g in order if share[g] < _LIGHT * share.max()]
-        if not self._omit(light):
-            self._omit_each(light)
-        self._omit_each([*(g for g in order if g not in light), *(set(range(rows.groups)) - set(self._relaxable))])
+        others = [*(g for g in order if g not in light), *(set(range(rows.groups)) - set(self._relaxable))]
+        for group in [*([] if self._omit(light) else light), *others]:
+            self._omit([group])
         members = np.flatnonzero(self._kept).tolist()
         found = {g: find_least_alone(program, g) for g in members if g in self._relaxable}
         alone = {g: helps.yielding for g, helps in found.items() if helps is not None}
         return Conflict(tuple(members), program.polish(self._proof.multipliers), self._witnesses, alone)
-
-    def _omit_each(self, groups: list[int]) -> None:
-        for group in groups:
-            self._omit([group])
 
     def _omit(self, groups: list[int]) -> bool:
         """Omit some groups if the others conflict without them; whether they do."""

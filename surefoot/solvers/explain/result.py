@@ -100,17 +100,13 @@ class Explanation:
     @property
     def _remedies(self) -> str:
         helps = [member.alone for member in self.conflict if member.alone is not None]
+        if not helps and self.least is None:
+            return "what may give way is not enough"
         if not helps:
-            return self._together
+            return f"none helps alone; {_listed([f'{item.text} ({item.name})' for item in self.least or ()])} together"
         if len(helps) == sum(member.may_relax for member in self.conflict):
             return " or ".join(_cut([item.text for item in helps]))
         return " or ".join(_cut([f"{item.text} ({item.name})" for item in helps]))
-
-    @property
-    def _together(self) -> str:
-        if self.least is None:
-            return "what may give way is not enough"
-        return f"none helps alone; {_listed([f'{item.text} ({item.name})' for item in self.least])} together"
 
     def __str__(self) -> str:
         return self.sentence

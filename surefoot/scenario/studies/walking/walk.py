@@ -13,7 +13,7 @@ from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
 from surefoot.scenario.schema import WalkTable
-from surefoot.scenario.studies.walking.falls import fall_cause
+from surefoot.scenario.studies.falls import fall_cause
 from surefoot.scenario.studies.walking.steps import SWING, WalkRecord
 from surefoot.tasks import FrameOrientation, Gaze
 

@@ -8,8 +8,7 @@ import pytest
 from surefoot.motion import LogWriter
 from surefoot.robot import anatomy
 from surefoot.robot.loading import load
-from surefoot.scenario.studies.walking import fall_cause
-from surefoot.scenario.studies.walking.falls import balance_lost
+from surefoot.scenario.studies.falls import balance_lost, fall_cause
 from tests.scenario.studies.runs import studied
 
 ROBOT = load("small-humanoid")

@@ -7,8 +7,8 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import NotSupportedError, ShapeError, UnknownNameError
-from surefoot.gait.reactive_swing import BLOCK, SWINGS, TRIANGLE, shifted, swing_over
-from surefoot.gait.swing_walker import SwingStep
+from surefoot.gait.swings.reactive import BLOCK, SWINGS, TRIANGLE, shifted, swing_over
+from surefoot.gait.swings.walker import SwingStep
 
 SLOW = sorted(set(SWINGS) - {"block-over", "triangle-around"})
 

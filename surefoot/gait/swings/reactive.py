@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.gait.swing_walker import SwingStep, SwingWalker
+from surefoot.gait.swings.walker import SwingStep, SwingWalker
 from surefoot.geometry import SweptVolume
 from surefoot.ik.avoidance import ReactiveAvoidance, avoiding_rate
 from surefoot.robot import Robot
