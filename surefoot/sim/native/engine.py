@@ -217,10 +217,13 @@ class NativeEngine(BaseEngine):
 
     def _go(self) -> None:
         """One step under the drives as they are set."""
-        self._ground.lead(self._all, self.time, self.dt)
+        moving = self._settings.moving
+        if moving:
+            self._ground.lead(self._all, self.time, self.dt)
         for mover in self._all:
             mover.compute()
-        self._ground.tilt(self._all, self.dt)
+        if moving:
+            self._ground.tilt(self._all, self.dt)
         for mover in self._all:
             if not mover.accept():
                 raise mover.diverged(self.time + self.dt)
