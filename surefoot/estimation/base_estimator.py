@@ -117,7 +117,8 @@ class BaseEstimator:
             self._update_base(dt)
             self._write_base(self._base)
         self._v[self._joints.v_rows] = self._tracker.velocity
-        return State(t, self._q, self._v)
+        q, v = self._q.copy(), self._v.copy()
+        return State.trusted(t, q, v) if isfinite(q @ q + v @ v) else State(t, q, v)  # which says what is not finite
 
     @property
     def covariance(self) -> Array:

@@ -286,7 +286,7 @@ class LeggedBody:
             self.force += self.problem.contact(name).target[:9].reshape(3, 3) @ wrench[:3]
         if self.output is not None:
             return self.output.command(t, q, v, found, self.problem)
-        return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
+        return Command.trusted(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
         """A command without a solution: the last torques, and drives that hold the last good posture.
