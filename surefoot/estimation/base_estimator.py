@@ -118,7 +118,8 @@ class BaseEstimator:
             self._write_base(self._base)
         self._v[self._joints.v_rows] = self._tracker.velocity
         q, v = self._q.copy(), self._v.copy()
-        return State.trusted(t, q, v) if isfinite(q @ q + v @ v) else State(t, q, v)  # which says what is not finite
+        is_finite = isfinite(np.vdot(q, q) + np.vdot(v, v))
+        return State.trusted(t, q, v) if is_finite else State(t, q, v)  # which says what is not finite
 
     @property
     def covariance(self) -> Array:
