@@ -44,7 +44,7 @@ LEVEL_OF = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
 MOST_FILES, MOST_LINES, MOST_CLASS_LINES, MOST_FUNCTION_LINES = 14, 500, 250, 60
 MOST_PARAMETERS, MOST_EXPORTS, MEDIAN_FUNCTION, P90_FUNCTION = 10, 30, 10, 30
 NATIVE = re.compile(
-    r"surefoot\.(codegen|solvers\.(hierarchy|dyadic|staged\.riccati\.(elimination|matrices))|contact\.cone_search|estimation\.covariance|sim\.native\.(constrained_kernels|rigid|step))\b"
+    r"surefoot\.(codegen|solvers\.(hierarchy|dyadic|staged\.riccati\.(elimination|matrices))|contact\.cone_search|control\.whole_body\.outcome|estimation\.(covariance|tick)|sim\.native\.(constrained_kernels|rigid|step))\b"
 )
 """Modules whose functions become machine code: arrays are passed one by one there, as in C."""
 COMMANDS = "surefoot.cli.main"

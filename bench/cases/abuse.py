@@ -154,8 +154,8 @@ def _lost(robot: Robot, control: BalanceController, rng: np.random.Generator) ->
 
 def _failing(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
     """A solver that does not end."""
-    solver = control.body.problem._solver
-    return State.of(robot), mock.patch.object(solver, "solve_stacked", side_effect=ActiveSetError("does not end"))
+    search = control.body.problem._work
+    return State.of(robot), mock.patch.object(search, "run", side_effect=ActiveSetError("does not end"))
 
 
 def _changed(items: list[Any], values: dict[str, float]) -> AbstractContextManager[Any]:

@@ -221,7 +221,7 @@ def identity_of(*parts: Any) -> str | None:
     sink = _Sink()
     try:
         _Digester(sink, protocol=5).dump(parts)
-    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):  # what `pickle` raises for such objects
+    except (pickle.PicklingError, TypeError, ValueError, AttributeError, RecursionError):  # those of `pickle`
         return None
     return sink.sum.hexdigest()
 

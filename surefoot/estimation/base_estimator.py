@@ -117,7 +117,9 @@ class BaseEstimator:
             self._update_base(dt)
             self._write_base(self._base)
         self._v[self._joints.v_rows] = self._tracker.velocity
-        return State(t, self._q, self._v)
+        q, v = self._q.copy(), self._v.copy()
+        is_finite = isfinite(np.vdot(q, q) + np.vdot(v, v))
+        return State.trusted(t, q, v) if is_finite else State(t, q, v)  # which says what is not finite
 
     @property
     def covariance(self) -> Array:

@@ -49,6 +49,15 @@ class State:
         velocity = np.zeros(robot.nv) if v is None else finite_array(v, (robot.nv,), f"v of `{robot.name}`")
         return cls(t, robot.home if q is None else robot.checked_q(q), velocity)
 
+    @classmethod
+    def trusted(cls, t: float, q: Array, v: Array) -> State:
+        """A state of finite numbers in arrays of its own: they become read-only, nothing is checked or copied."""
+        q.setflags(write=False)
+        v.setflags(write=False)
+        out = object.__new__(cls)
+        out.__dict__.update(t=t, q=q, v=v)
+        return out
+
     def integrate(self, robot: Robot, dt: float) -> State:
         """The state after `dt` [s] at constant v: q ⊕ v dt, on the manifold of configurations."""
         return State(self.t + dt, pin.integrate(robot.model, np.array(self.q), self.v * dt), self.v)

@@ -17,9 +17,10 @@ import ast
 import ctypes
 import linecache
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
+import numpy as np
 from llvmlite import ir
 
 from surefoot.codegen import cache
@@ -38,9 +39,13 @@ class NativeCode:
     Args:
         functions: The functions; they may call those before them.
         entries: Names of those that are called from Python; by default all.
+        exact: Round as Python does; else sums may be reordered and products be fused with them, which is faster.
     """
 
-    def __init__(self, functions: Sequence[Callable[..., Any]], entries: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, functions: Sequence[Callable[..., Any]], entries: Sequence[str] | None = None, exact: bool = False
+    ) -> None:
+        self._flags = () if exact else _FAST
         self._functions = list(functions)
         self._entries = [function.__name__ for function in functions] if entries is None else list(entries)
 
@@ -48,20 +53,56 @@ class NativeCode:
         """The function of a name, as `ctypes` calls it: arrays by their addresses."""
         return self._compiled[name]
 
+    def bind(self, name: str, *args: Any) -> BoundCode:
+        """A function with arguments that are given once: `ctypes` takes 0.1 µs for each argument of each call.
+
+        Args:
+            name: Of the function.
+            *args: All its arguments: numbers, and contiguous arrays or their addresses.
+        """
+        kinds, _, address = self._loaded[name]
+        return BoundCode(kinds, address, args)
+
     @cached_property
     def _compiled(self) -> dict[str, Any]:
+        return {name: ctypes.CFUNCTYPE(*kinds)(at) for name, (kinds, at, _) in self._loaded.items()}
+
+    @cached_property
+    def _loaded(self) -> dict[str, tuple[list[Any], int, int]]:
+        """By name, the types of result and arguments, and where the function is; last for arguments in one block."""
         parts = _read(self._functions)
-        digest = cache.key(*self._entries, *(part.text for part in parts))
+        digest = cache.key(*self._entries, *self._flags, *(part.text for part in parts))
         symbols = {name: f"n{digest[:24]}.{name}" for name in self._entries}
 
         def text() -> str:
-
-            return translate([(part.tree, part.words) for part in parts], symbols)
+            return translate([(part.tree, part.words) for part in parts], symbols, self._flags)
 
         code = cached_code(self._functions[-1].__module__, text, digest)
-        where = load_object(code, tuple(symbols.values()))
+        where = load_object(code, tuple(name for symbol in symbols.values() for name in (symbol, symbol + _BLOCK)))
         kinds: dict[str, list[Any]] = {part.tree.name: [_C_TYPES.get(word) for word in part.words] for part in parts}
-        return {name: ctypes.CFUNCTYPE(*kinds[name])(where[symbol]) for name, symbol in symbols.items()}
+        return {name: (kinds[name], where[symbol], where[symbol + _BLOCK]) for name, symbol in symbols.items()}
+
+
+class BoundCode:
+    """A function of `NativeCode` that reads its arguments from one block.
+
+    Args:
+        kinds: Types of the result and the arguments.
+        address: Of the function that takes the block.
+        args: The arguments; arrays are kept.
+    """
+
+    def __init__(self, kinds: Sequence[Any], address: int, args: Sequence[Any]) -> None:
+        self._kept, block = args, np.zeros(len(args), dtype=np.int64)
+        self.whole, self.real = block, block.view(np.float64)
+        """(arguments,) the same block as whole and as real numbers, to change numbers by their places."""
+        for k, (kind, given) in enumerate(zip(kinds[1:], args, strict=True)):
+            if kind is ctypes.c_double:
+                self.real[k] = given
+            else:
+                block[k] = given.ctypes.data if isinstance(given, np.ndarray) else given
+        self.run = partial(ctypes.CFUNCTYPE(kinds[0], ctypes.c_void_p)(address), block.ctypes.data)
+        """Call the function."""
 
 
 class _Part(NamedTuple):
@@ -97,31 +138,57 @@ _TYPES = {"Floats": _FLOAT.as_pointer(), "Ints": _INT.as_pointer(), "int": _INT,
 _FAST = ("reassoc", "contract", "nsz")
 _COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
 _MANY_CALLS = 8
+_BLOCK = ".block"  # at the end of the name of a function that takes its arguments in one block
 _ARITHMETIC = {ast.Add: ("add", "fadd"), ast.Sub: ("sub", "fsub"), ast.Mult: ("mul", "fmul")}
 
 
-def translate(functions: Sequence[tuple[ast.FunctionDef, Sequence[str]]], symbols: Mapping[str, str]) -> str:
+def translate(
+    functions: Sequence[tuple[ast.FunctionDef, Sequence[str]]], symbols: Mapping[str, str], flags: Sequence[str] = _FAST
+) -> str:
     """Assembly of functions.
 
     Args:
         functions: Syntax tree of each, and the kinds of its result and arguments; they may call those before them.
         symbols: Names in the assembly of those that are called from outside.
+        flags: What LLVM may do to arithmetic.
     """
     module = ir.Module(name="native")
     known: dict[str, ir.Function] = {}
     for tree, words in functions:
-        known[tree.name] = _Translation(module, tree, words, symbols.get(tree.name, tree.name), known).target
+        known[tree.name] = _Translation(module, tree, words, symbols.get(tree.name, tree.name), known, flags).target
         if tree.name not in symbols:
             known[tree.name].linkage = "internal"
+        else:
+            _add_block_entry(module, known[tree.name], symbols[tree.name] + _BLOCK)
     return str(module)
+
+
+def _add_block_entry(module: ir.Module, target: ir.Function, symbol: str) -> None:
+    """A function that calls another with arguments from one block of 8 bytes each."""
+    kind = target.function_type
+    entry = ir.Function(module, ir.FunctionType(kind.return_type, [_INT.as_pointer()]), name=symbol)
+    build, args = ir.IRBuilder(entry.append_basic_block()), []
+    for k, wanted in enumerate(kind.args):
+        word = build.load(build.gep(entry.args[0], [ir.Constant(_INT, k)]))
+        convert = build.inttoptr if isinstance(wanted, ir.PointerType) else build.bitcast
+        args.append(convert(word, wanted))
+    result = build.call(target, args, attrs=("noinline",))
+    build.ret_void() if kind.return_type == _VOID else build.ret(result)
 
 
 class _Translation:
     """One function in LLVM."""
 
     def __init__(
-        self, module: ir.Module, tree: ast.FunctionDef, words: Sequence[str], symbol: str, known: dict[str, ir.Function]
+        self,
+        module: ir.Module,
+        tree: ast.FunctionDef,
+        words: Sequence[str],
+        symbol: str,
+        known: dict[str, ir.Function],
+        flags: Sequence[str],
     ) -> None:
+        self.flags = flags
         self.known = known
         back, *words = words
         kind = ir.FunctionType(_TYPES[back], [_TYPES[word] for word in words])
@@ -267,20 +334,20 @@ class _Translation:
         if isinstance(node.op, ast.Not):
             return self.build.not_(self._bit(node.operand))
         value = self._value(node.operand)
-        return self.build.fneg(value, flags=_FAST) if value.type == _FLOAT else self.build.neg(value)
+        return self.build.fneg(value, flags=self.flags) if value.type == _FLOAT else self.build.neg(value)
 
     def _of_binop(self, node: ast.BinOp) -> Any:
         left, right = self._value(node.left), self._value(node.right)
         if isinstance(node.op, ast.FloorDiv):
             return self._floor(left, right)
         if isinstance(node.op, ast.Div):
-            return self.build.fdiv(self._as(left, _FLOAT), self._as(right, _FLOAT), flags=_FAST)
+            return self.build.fdiv(self._as(left, _FLOAT), self._as(right, _FLOAT), flags=self.flags)
         if type(node.op) not in _ARITHMETIC:
             return self._refuse(node)
         left, right = self._alike(left, right)
         whole, real = _ARITHMETIC[type(node.op)]
         if left.type == _FLOAT:
-            return getattr(self.build, real)(left, right, flags=_FAST)
+            return getattr(self.build, real)(left, right, flags=self.flags)
         return getattr(self.build, whole)(left, right, flags=("nsw",))
 
     def _floor(self, left: Any, right: Any) -> Any:

@@ -131,7 +131,7 @@ class StepRecovery(BalanceController):
         self._com, _ = self.footing.seen(com, np.zeros(3))
         self._com_ref = self._home.copy()
         self._zmp = self._com[:2].copy()
-        self.body.force = None
+        self.body.forget_force()
 
     def _lead_step(self, step: CatchStep, com: Array, dcm: Array) -> None:
         body, yaw = self.body, step.anchor[3]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,14 @@ from surefoot.control.legged.legs import LegLimits, com_over_soles, posture_at_h
 from surefoot.control.legged.outputs import OutputKind, PositionOutput
 from surefoot.control.legged.planar import flat_pose, placement_of
 from surefoot.control.legged.sole import SwingSole, sole_tasks
-from surefoot.control.whole_body import BodyClearance, ClearanceSettings, TaskHandle, WholeBody, WholeBodySettings
+from surefoot.control.whole_body import (
+    BodyClearance,
+    ClearanceSettings,
+    TaskHandle,
+    WholeBody,
+    WholeBodySettings,
+    WholeBodySolution,
+)
 from surefoot.errors import NotSupportedError
 from surefoot.kinematics import Frame, com, com_velocity
 from surefoot.kinematics.frames import WORLD, frame_of, relative_placement
@@ -87,7 +95,7 @@ class LeggedBody:
         self.normals = [(frames[foot.link] @ foot.placement)[:3, 2] for foot in self.feet]
         """(3,) by foot, in world: of the ground on which it stands or lands."""
         self._make_problem(q0, height, further, settings, frames)
-        self._see = compile_robot(robot, functions={"legged_look": (self._seen, {})}).legged_look
+        self._see = compile_robot(robot, functions={"legged_look": (_look_at(self.feet), {})}).legged_look
         self._contact_ids = [[list(robot.contacts).index(name) for name in foot.contacts] for foot in self.feet]
         self.to_contact = _places_in_feet(robot, self.feet, frames)
         tied, names = self.problem.rows.tied, [name for foot in self.feet for name in foot.contacts]
@@ -102,9 +110,7 @@ class LeggedBody:
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
         self._speeds, self._damping = np.zeros(robot.nu), _DRIVE_DAMPING * self._efforts
-        self.wrenches: dict[str, Array] = {}  # (6,) by contact, of the last solution
-        self.force: Array | None = None
-        """(3,) what contacts exert by the last solution, in world [N]; None if there was none."""
+        self._found, self._has_force = WholeBodySolution.nothing(robot), False  # the last one
         self._rates_to_contact = {name: _rates_to(T, tied[name]) for name, T in self.to_contact.items()}
 
     def _make_problem(
@@ -156,15 +162,6 @@ class LeggedBody:
     def _levels(self, further: Sequence[Task], turns: Sequence[Task], rest: Sequence[Task]) -> list[list[Task]]:
         """Tasks by level: those of the user, of the trunk, angular momentum and posture; contacts are added."""
         return [[], [CenterOfMass(), *further, *turns, *rest]]
-
-    def _seen(self, robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
-        """Centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
-        places = []
-        for foot in self.feet:
-            at, T = frame_of(robot, foot.link), foot.placement
-            frame = Frame(at.body, at.R @ T[:3, :3], at.p + at.R @ T[:3, 3])
-            places.append(relative_placement(robot.tree, WORLD, frame, q))
-        return com(robot.tree, q), com_velocity(robot.tree, q, v), ops.stack(places)
 
     def __getitem__(self, task: str) -> TaskHandle:
         return self.problem[task]
@@ -280,13 +277,10 @@ class LeggedBody:
         self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
         self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
-        self.wrenches = found.wrenches
-        self.force = np.zeros(3)
-        for name, wrench in found.wrenches.items():
-            self.force += self.problem.contact(name).target[:9].reshape(3, 3) @ wrench[:3]
+        self._found, self._has_force = found, True
         if self.output is not None:
             return self.output.command(t, q, v, found, self.problem)
-        return Command(torque=self._last, velocity=self._speeds, kd=self._damping)
+        return Command.trusted(torque=self._last, velocity=self._speeds, kd=self._damping)
 
     def fall_back(self, trouble: str) -> Command:
         """A command without a solution: the last torques, and drives that hold the last good posture.
@@ -296,16 +290,44 @@ class LeggedBody:
         """
         self.fallbacks, self.trouble = self.fallbacks + 1, trouble
         self.troubles[trouble] += 1
-        self._speeds, self.force = np.zeros(self.robot.nu), None
+        self._speeds, self._has_force = np.zeros(self.robot.nu), False
         if self.output is not None:
             return self.output.hold()
         hold = _HOLD * self._efforts
         return Command(torque=self._last, position=self._held, velocity=self._speeds, kp=hold, kd=_HOLD_TIME * hold)
 
     @property
+    def wrenches(self) -> dict[str, Array]:
+        """(6,) by contact, of the last solution; nothing before the first."""
+        return self._found.wrenches
+
+    @property
+    def force(self) -> Array | None:
+        """(3,) what contacts exert by the last solution, in world [N]; None if there was none, or it was forgotten."""
+        return self._found.force if self._has_force else None
+
+    def forget_force(self) -> None:
+        """Take the force of the last solution for unknown, as after a foot has landed."""
+        self._has_force = False
+
+    @property
     def solver_time(self) -> float:
         """Wall-clock time of the last solution [s]."""
         return self.problem.solver_time
+
+
+def _look_at(feet: tuple[Foot, ...]) -> Callable[..., Any]:
+    """Of q and v: centre of mass, its velocity, and placements of the feet (feet, 4, 4)."""
+
+    def seen(robot: Robot, q: ops.Array, v: ops.Array) -> tuple[ops.Array, ops.Array, ops.Array]:
+        places = []
+        for foot in feet:
+            at, T = frame_of(robot, foot.link), foot.placement
+            frame = Frame(at.body, at.R @ T[:3, :3], at.p + at.R @ T[:3, 3])
+            places.append(relative_placement(robot.tree, WORLD, frame, q))
+        return com(robot.tree, q), com_velocity(robot.tree, q, v), ops.stack(places)
+
+    return seen
 
 
 def _places_in_feet(robot: Robot, feet: Sequence[Foot], frames: dict[str, Array]) -> dict[str, Array]:

@@ -67,9 +67,12 @@ class BodyClearance:
         self._chosen: NDArray[np.int64] | None = None  # of the next measurement
         self._gradients, self._spare = np.zeros((0, robot.nv)), np.zeros(0)
         self._rows, self._least = np.zeros((self.settings.count, robot.nv)), np.full(self.settings.count, _NONE)
+        self._model.proximity(q0, np.argsort(first)[:1])  # loads machine code
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
         """Rows (count, nv) and their least values (count,) now, times the root of the weight.
+
+        Rows are another array after each measurement; least values are written anew by the next call.
 
         Args:
             t: Time [s].
@@ -84,13 +87,11 @@ class BodyClearance:
             self._chosen = self._nearest(q) if age >= 0.5 * s.period else None
         elif age >= s.period:
             self._measure(t, q, self._chosen)
-        found = len(self._columns)
-        rates = self._gradients @ v
-        spare = self._spare + (t - self._last) * rates
-        fastest = np.minimum(np.sqrt(2.0 * s.braking * np.maximum(spare, 0.0)), spare / s.stopping_time)
-        scale = s.weight**0.5
-        self._rows[:found], self._least[:found] = scale * self._gradients, scale * (-fastest - rates) / s.stopping_time
-        self._rows[found:], self._least[found:] = 0.0, _NONE
+        if found := len(self._columns):
+            rates = self._gradients @ v
+            spare = self._spare + (t - self._last) * rates
+            fastest = np.minimum(np.sqrt(2.0 * s.braking * np.maximum(spare, 0.0)), spare / s.stopping_time)
+            self._least[:found] = s.weight**0.5 * (-fastest - rates) / s.stopping_time
         return self._rows, self._least
 
     def _nearest(self, q: Array) -> NDArray[np.int64]:
@@ -107,6 +108,8 @@ class BodyClearance:
             self._spare, self._gradients = found.distance - self._margins[columns], found.gradient
         else:
             self._spare, self._gradients = np.zeros(0), np.zeros((0, len(self._way)))
+        self._rows = np.zeros(self._rows.shape)
+        self._rows[: len(columns)], self._least[len(columns) :] = self.settings.weight**0.5 * self._gradients, _NONE
 
     def room(self, columns: NDArray[np.int64]) -> Array:
         """(k,) how far degrees of freedom should turn, so that pairs that have come near keep a comfortable distance.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from surefoot.arrays import Array
 from surefoot.control.whole_body.clearance import BodyClearance
+from surefoot.control.whole_body.outcome import TICK
 from surefoot.control.whole_body.problem import NamedProblem
 from surefoot.control.whole_body.rows import FREE, PHYSICS, SETTINGS, WRENCH, WholeBodyRows, WholeBodySettings
 from surefoot.errors import NotSupportedError, one_of
@@ -21,8 +23,9 @@ from surefoot.solvers.hierarchy import (
     ActiveSetError,
     HierarchySolver,
     Limits,
-    Optimum,
     StackedHierarchy,
+    Tolerances,
+    Workspace,
 )
 from surefoot.tasks import Task
 
@@ -34,6 +37,7 @@ _FASTEST, _FARTHEST = 300.0, 1e5  # states beyond are taken for broken [m/s] or 
 _BREAKS_AWAY = 50.0  # by which the acceleration of a contact that carries may miss what it should be [m/s²]
 _IMPOSSIBLE = 0.01  # violation of the physics that is reported, share of the weight
 _UNIT = 1e-6  # how far the square of a quaternion may be from 1
+_Start = tuple[Array, NDArray[np.int64]]  # unknowns and sides
 _FADE = 10.0  # slack of a task at half its activation [m/s²] or [rad/s²]
 TROUBLES = ("implausible state", "infeasible stance", *OUTCOMES)
 """Why there is no solution, in a word or two."""
@@ -46,18 +50,46 @@ class WholeBodySolution:
     Args:
         torques: (nu,) within the limits [N m] or [N].
         acceleration: (nv,).
-        wrenches: (6,) by contact, on the robot, in the axes of the contact's target; zero for those that do not carry.
         passes: Sets of binding inequalities that were tried.
         violation: Largest violation of the physics [N] or [N m]: not zero if the robot cannot do what it must.
         trouble: Why there is no solution, one of `TROUBLES`; None if there is one.
+        rows: Where everything is; None without a solution.
+        forces: Wrenches of all contacts in the directions that they tie.
+        targets: Of all tasks.
     """
 
     torques: Array
     acceleration: Array
-    wrenches: dict[str, Array]
     passes: int
     violation: float
     trouble: str | None = None
+    rows: WholeBodyRows | None = None
+    forces: Array = field(default_factory=lambda: np.zeros(0))
+    targets: Array = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def nothing(cls, robot: Robot, trouble: str | None = None) -> WholeBodySolution:
+        """No solution, and why."""
+        return cls(np.zeros(robot.nu), np.zeros(robot.nv), 0, np.inf, trouble)
+
+    @cached_property
+    def wrenches(self) -> dict[str, Array]:
+        """(6,) by contact, on the robot, in the axes of the contact's target; zero for those that do not carry."""
+        if self.rows is None:
+            return {}
+        out, begin = {}, self.rows.C.shape[1]
+        for name, part in self.rows.wrench.items():
+            out[name] = np.zeros(6)
+            out[name][list(self.rows.tied[name])] = self.forces[part.start - begin : part.stop - begin]
+        return out
+
+    @cached_property
+    def force(self) -> Array:
+        """(3,) what all contacts exert, in world [N]."""
+        out, places = np.zeros(3), () if self.rows is None else self.rows.targets
+        for wrench, at in zip(self.wrenches.values(), places, strict=False):  # contacts come first
+            out += self.targets[at][:9].reshape(3, 3) @ wrench[:3]
+        return out
 
 
 class TaskHandle:
@@ -176,27 +208,50 @@ class WholeBody:
         self._handles = {task.name: self._handle(k) for k, task in enumerate(rows.tasks)}
         self._numbers = {name: k for k, name in enumerate(self._handles)}
         self._contacts: dict[str, Any] = {name: self._handles[f"contact {name}"] for name in rows.contacts}
-        self._bounds = np.full(rows.unknowns, _LARGEST_WRENCH)
-        self._starts: dict[tuple[bool, ...], Optimum] = {}
+        self._starts: dict[tuple[bool, ...], _Start] = {}  # by stance, from its last solution
         self._stance: tuple[bool, ...] | None = None
-        self._solver = HierarchySolver(limits=Limits(rows.settings.passes, rows.settings.seconds))
+        self._held: dict[str, tuple[Any, ...]] = {}  # what the bounds of each wrench were made of
+        self._apart = np.zeros((0, 0)), np.zeros((0, 0))  # rows for pairs of links, of all and of independent joints
         self._impossible = _IMPOSSIBLE * robot.mass * float(np.linalg.norm(robot.tree.gravity)) + 1e-6
-        self._damping = (0.0,) * (len(rows.starts) - 1)
-        self._kernel = rows.kernel
-        begin = rows.starts[2]
-        self._held_rows = {
-            name: slice(begin + part.start, begin + part.stop)
-            for name, part in zip(rows.contacts, rows.rows[: len(rows.contacts)], strict=True)
-        }
         base = robot.base_joint if robot.base == "floating" else None
         at = 0 if base is None else int(robot.tree.q_index[base]) + 3
         self._turn = None if base is None else slice(at, at + 4)
         self.solver_time = 0.0
         """Wall-clock time of the last solution [s]."""
-        self.problem: StackedHierarchy | None = None
-        """The last problem."""
         self.errors, self.rates = np.zeros(rows.rows[-1].stop), np.zeros(rows.rows[-1].stop)
-        """(rows,) errors and velocities of all tasks in the last problem."""
+        """(rows,) errors and velocities of all tasks in the last problem, until the next one."""
+        self._make_tick()
+
+    def _make_tick(self) -> None:
+        """Bind kernel, search and outcome to the arrays of one tick, and load their machine code."""
+        rows, robot, s = self.rows, self.robot, self.rows.settings
+        m, k, count = rows.starts[-1], rows.C.shape[1], len(rows.contacts)
+        self._work = work = Workspace(m, rows.unknowns, rows.starts, Tolerances(), Limits(s.passes, s.seconds))
+        self._q, self._v, h = np.array(robot.neutral), np.zeros(robot.nv), np.zeros(robot.nu)
+        given = self._q, self._v, self._targets, self._settings
+        self._fill_rows = rows.kernel.bind(*given, work.A, work.lower[:m], work.upper[:m], self.errors, self.rates, h)
+        work.lower[m:], work.upper[m:] = -_LARGEST_WRENCH, _LARGEST_WRENCH
+        self._is_broken = TICK.bind("is_broken", work.A, work.A.size, work.lower, work.upper, len(work.lower))
+        spans = np.array(
+            [[rows.starts[2] + end for end in (x.start, x.stop)] for x in rows.rows[:count]], dtype=np.int64
+        )
+        self._carries, leaders = np.zeros(count, dtype=np.int64), np.abs(rows.C).argmax(axis=1)
+        wrenches = sum(part.stop - part.start for part in rows.wrench.values())
+        self._found = np.zeros(robot.nu + robot.nv + wrenches + 1)
+        self._outcome = TICK.bind(
+            "outcome", work.values, work.lower, work.upper, rows.physics, rows.torques.start, robot.nu, h,
+            rows.torque_limits, PHYSICS, spans, self._carries, count, _BREAKS_AWAY, leaders,
+            rows.C[np.arange(robot.nv), leaders], robot.nv, work.x, k, wrenches, self._found,
+        )  # fmt: skip
+        self._is_new = True
+
+    @property
+    def problem(self) -> StackedHierarchy | None:
+        """The last problem, until the next one."""
+        work, rows = self._work, self.rows
+        if self._is_new:
+            return None
+        return StackedHierarchy(work.A, work.lower, work.upper, rows.starts, (0.0,) * (len(rows.starts) - 1))
 
     def _handle(self, k: int) -> TaskHandle:
         task, rows, at = self.rows.tasks[k], self.rows.rows[k], self.rows.targets[k]
@@ -228,7 +283,7 @@ class WholeBody:
         Args:
             name: Of the task.
         """
-        return self.errors[self.rows.rows[self._numbers[name]]]
+        return self.errors[self.rows.rows[self._numbers[name]]].copy()
 
     def rate_of(self, name: str) -> Array:
         """(rows,) velocity of a task in the last problem.
@@ -236,7 +291,7 @@ class WholeBody:
         Args:
             name: Of the task.
         """
-        return self.rates[self.rows.rows[self._numbers[name]]]
+        return self.rates[self.rows.rows[self._numbers[name]]].copy()
 
     def solve(self, q: Array, v: Array, t: float = 0.0) -> WholeBodySolution:
         """What the drives should do in a state. Nothing is raised: see `WholeBodySolution.trouble`.
@@ -246,35 +301,29 @@ class WholeBody:
             v: (nv,) velocity.
             t: Time [s], for what is not computed anew at each tick.
         """
-        rows, self.solver_time = self.rows, 0.0
+        self.solver_time = 0.0
         if not self.is_plausible(q, v):
-            return self._nothing("implausible state")
-        A, lower, upper, self.errors, self.rates, h = self._kernel(q, v, self._targets, self._settings)
+            return WholeBodySolution.nothing(self.robot, "implausible state")
+        self._q[:], self._v[:] = q, v
+        self._fill_rows()
+        self._is_new = False
         for name, handle in self._contacts.items():
             if handle.pivot is not None:
-                self._tip(name, handle.pivot, A, lower, upper)
+                self._tip(name, handle.pivot)
         if self._clearance is not None:
-            part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
-            part[:, : rows.C.shape[1]] = gradients @ rows.C
-        lower, upper = self._with_contacts(lower, upper)
-        self.problem = StackedHierarchy(A, lower, upper, rows.starts, self._damping)
+            self._keep_apart(self._clearance, t, q, v)
+        self._hold_contacts()
         before = clock.perf_counter()
         try:
-            self._solver.check_stacked(self.problem)
-            found = self._solver.solve_stacked(self.problem)
+            if self._is_broken.run() and self.problem is not None:
+                HierarchySolver.check_stacked(self.problem)
+            passes = self._work.run()
         except ActiveSetError as error:
-            self._solver.forget()
-            return self._nothing(error.outcome)
+            self._begin_at(None)
+            return WholeBodySolution.nothing(self.robot, error.outcome)
         finally:
             self.solver_time = clock.perf_counter() - before
-        solution, stance = self._solution(found, self.problem, h), self._stance
-        if stance is None:
-            return solution
-        if solution.trouble is None:
-            self._starts[stance] = found
-        else:  # what binds when nothing can be held is far from what binds in the next tick
-            self._solver.remember(self._starts.get(stance))
-        return solution
+        return self._solution(passes)
 
     def named_problem(self) -> NamedProblem:
         """A copy of the last problem with names, to be stored, solved again and explained.
@@ -302,9 +351,8 @@ class WholeBody:
             wrenches: (6,) by contact, in the axes of its target.
         """
         rows, out = self.rows, np.zeros(self.robot.nu)
-        A = np.zeros((0, 0)) if self.problem is None else self.problem.A
-        for name, w in wrenches.items() if len(A) else ():
-            out += A[rows.torques, rows.wrench[name]] @ w[list(rows.tied[name])] / PHYSICS
+        for name, w in {} if self._is_new else wrenches.items():
+            out += self._work.A[rows.torques, rows.wrench[name]] @ w[list(rows.tied[name])] / PHYSICS
         return out
 
     def is_plausible(self, q: Array, v: Array) -> bool:
@@ -314,65 +362,72 @@ class WholeBody:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
-        if not (np.abs(q).max(initial=0.0) < _FARTHEST and np.abs(v).max(initial=0.0) < _FASTEST):
+        is_near = np.vdot(q, q) < _FARTHEST**2 and np.vdot(v, v) < _FASTEST**2  # quick, too strict for many joints
+        if not (is_near or (np.abs(q).max(initial=0.0) < _FARTHEST and np.abs(v).max(initial=0.0) < _FASTEST)):
             return False
         return self._turn is None or abs(float(q[self._turn] @ q[self._turn]) - 1.0) < _UNIT
 
-    def _tip(self, name: str, pivot: tuple[int, float], A: Array, lower: Array, upper: Array) -> None:
+    def _tip(self, name: str, pivot: tuple[int, float]) -> None:
         """Hold a contact at an edge instead of its middle: it may turn about it, with its centre of pressure there."""
-        rows, tied, (axis, lever) = self.rows, self.rows.tied[name], pivot
+        rows, work, tied, (axis, lever) = self.rows, self._work, self.rows.tied[name], pivot
         first = rows.physics + len(rows.limited) + rows.rows[self._numbers[f"contact {name}"]].start
         z, k, wrench = first + tied.index(2), first + tied.index(axis), rows.wrench[name].start
-        for part in (A, lower, upper):
+        for part in (work.A, work.lower, work.upper):
             part[z] += lever * part[k]
             part[k] = 0.0
-        A[k, [wrench + tied.index(axis), wrench + tied.index(2)]] = PHYSICS, -PHYSICS * lever
+        work.A[k, [wrench + tied.index(axis), wrench + tied.index(2)]] = PHYSICS, -PHYSICS * lever
 
-    def _with_contacts(self, lower: Array, upper: Array) -> tuple[Array, Array]:
-        """Bounds with those of the wrenches; a change of stance begins the search where that stance ended last."""
-        rows, bounds = self.rows, self._bounds
-        least = -bounds
-        stance = tuple(bool(self._contacts[name].carries) for name in rows.contacts)
+    def _keep_apart(self, clearance: BodyClearance, t: float, q: Array, v: Array) -> None:
+        """Fill the rows of pairs of links."""
+        gradients, self._work.lower[self.rows.pairs] = clearance.rows(t, q, v)
+        if gradients is not self._apart[0]:
+            self._apart = gradients, gradients @ self.rows.C
+        self._work.A[self.rows.pairs, : self.rows.C.shape[1]] = self._apart[1]
+
+    def _hold_contacts(self) -> None:
+        """Bounds and wishes of the wrenches; a change of stance begins the search where that stance ended last."""
+        rows, lower, upper = self.rows, self._work.lower, self._work.upper
+        stance = tuple([bool(handle.carries) for handle in self._contacts.values()])
         if stance != self._stance:
-            self._solver.remember(self._starts.get(stance))
-            self._stance = stance
-        at = rows.shares.start
-        for name, carries in zip(rows.contacts, stance, strict=True):
-            part, handle = rows.wrench[name], self._contacts[name]
-            size = part.stop - part.start
-            bounds[part] = _LARGEST_WRENCH if carries and not handle.slides else 0.0
-            least[part] = -bounds[part]
+            self._begin_at(self._starts.get(stance))
+            self._stance, self._carries[:] = stance, stance
+        at, m = rows.shares.start, rows.starts[-1]
+        for k, (name, handle) in enumerate(self._contacts.items()):
+            part, carries = rows.wrench[name], stance[k]
+            end = at + part.stop - part.start
             if carries:
-                lower[at : at + size] = upper[at : at + size] = WRENCH * handle.wish
-                z = part.start + rows.tied[name].index(2)
-                bounds[z], least[z] = min(handle.most, _LARGEST_WRENCH), handle.least
+                lower[at:end] = upper[at:end] = WRENCH * handle.wish
             else:
                 lower[rows.cones[name]] = -FREE
-            at += size
-        return np.concatenate([lower, least]), np.concatenate([upper, bounds])
+            held = carries, handle.slides, handle.most, handle.least
+            if held != self._held.get(name):
+                self._held[name], here = held, slice(m + part.start, m + part.stop)
+                upper[here] = _LARGEST_WRENCH if carries and not handle.slides else 0.0
+                lower[here] = -upper[here]
+                if carries:
+                    z = m + part.start + rows.tied[name].index(2)
+                    upper[z], lower[z] = min(handle.most, _LARGEST_WRENCH), handle.least
+            at = end
 
-    def _solution(self, found: Optimum, problem: StackedHierarchy, h: Array) -> WholeBodySolution:
-        rows, x = self.rows, found.x
-        beyond = np.maximum(found.values - problem.upper, problem.lower - found.values)
-        violation = float(beyond[: rows.physics].max(initial=0.0)) / PHYSICS
-        torques = found.values[rows.torques] / PHYSICS + h
-        wrenches = {}
-        for name, part in rows.wrench.items():
-            wrenches[name] = np.zeros(6)
-            wrenches[name][list(rows.tied[name])] = x[part]
-        return WholeBodySolution(
-            np.clip(torques, -rows.torque_limits, rows.torque_limits),
-            rows.C @ x[: rows.C.shape[1]],
-            wrenches,
-            found.passes,
-            violation,
-            "infeasible stance" if violation > self._impossible or self._breaks_away(beyond) else None,
-        )
+    def _begin_at(self, known: _Start | None) -> None:
+        """Begin the next search at a solution (unknowns and sides), or from nothing."""
+        work = self._work
+        work.start[: work.n] = 0.0 if known is None else known[0]
+        work.sides[:] = 0 if known is None else known[1]
 
-    def _breaks_away(self, beyond: Array) -> bool:
-        """Whether a contact that carries cannot be held by far; from the distances (m,) of all rows to their bounds."""
-        held = self._held_rows.items()
-        return any(beyond[rows].max() > _BREAKS_AWAY for name, rows in held if self._contacts[name].carries)
-
-    def _nothing(self, trouble: str) -> WholeBodySolution:
-        return WholeBodySolution(np.zeros(self.robot.nu), np.zeros(self.robot.nv), {}, 0, np.inf, trouble)
+    def _solution(self, passes: int) -> WholeBodySolution:
+        """The solution in the memory of the search, where the next search begins if it is one."""
+        rows, work, code = self.rows, self._work, self._outcome.run()
+        found, violation = self._found.copy(), float(self._found[-1])
+        trouble = "not finite" if code == 2 else "infeasible stance" if code or violation > self._impossible else None
+        known = self._starts.get(self._stance or ())
+        if trouble is not None:  # what binds when nothing can be held is far from what binds in the next tick
+            self._begin_at(known)
+        else:
+            if known is None:
+                known = self._starts[self._stance or ()] = work.x[: work.n].copy(), work.sides.copy()
+            known[0][:], known[1][:] = work.x[: work.n], work.sides
+            work.start[: work.n] = known[0]
+        nu, nv = self.robot.nu, self.robot.nv
+        parts = found[:nu], found[nu : nu + nv], passes, violation, trouble, rows, found[nu + nv : -1]
+        return WholeBodySolution(*parts, self._targets.copy())

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
+from surefoot import ops
 from surefoot.arrays import Array, finite_array, number
 from surefoot.codegen.loops import Floats, NativeCode
+from surefoot.compiler import compile_robot
 from surefoot.errors import ShapeError, one_of
 from surefoot.estimation import EncodedJoints
+from surefoot.kinematics import contact_frame, frame_of, frame_placement, frame_velocity
+from surefoot.kinematics.frames import frame_classical_acceleration
 from surefoot.motion.world import STANDARD_GRAVITY
-from surefoot.robot import Robot
+from surefoot.robot import Robot, Tree
 from surefoot.sim.sensors.channels import ChannelBank, Stream
 from surefoot.sim.sensors.settings import SensorSettings
 
@@ -85,11 +89,10 @@ class Sensors:
     ) -> None:
         self.robot, self.settings = robot, settings
         self._gravity = finite_array(robot.tree.gravity if gravity is None else gravity, (3,), "gravity")
-        self._joints, self._feet, self._contacts = EncodedJoints(robot), _Feet(robot), tuple(robot.contacts)
-        self._imu = _imu_frame(robot, settings)
+        self._joints, self._contacts = EncodedJoints(robot), tuple(robot.contacts)
+        self._look = _Look(robot, _imu_frame(robot, settings), self._gravity)
         self._weight = robot.mass * STANDARD_GRAVITY  # on Earth, also where nothing weighs anything
         self._bits = TouchBits(len(robot.contacts), self._weight, settings)
-        self._shapes = ((robot.nq,), (robot.nv,), (robot.nv,))
         streams = self._streams()
         seed = int(rng.integers(2**63))
         self._bank = ChannelBank(streams, seed, number(dt, "dt of the sensors", positive=True))
@@ -99,7 +102,7 @@ class Sensors:
         self._true = np.zeros(self._bank.size)
         self._points = (*(f"contact.{name}.cop" for name in robot.contacts), *(("zmp",) if robot.contacts else ()))
         self._lost: set[str] = set()
-        self._data = robot.model.createData()
+        self._measured, self._pressed = np.zeros(6 * len(self._contacts)), np.zeros((len(self._contacts) + 1, 2))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -162,7 +165,7 @@ class Sensors:
             Stream("encoder.position", chosen.encoder_position, joints, one_by_one=True),
             Stream("encoder.velocity", chosen.encoder_velocity, joints, one_by_one=True),
         ]
-        if self._imu is not None:
+        if self._look.at is not None:
             out += [Stream("imu.gyro", chosen.gyro, 3), Stream("imu.accelerometer", chosen.accelerometer, 3)]
         wrench = chosen.wrench.scaled(self._weight)
         out += [Stream(f"contact.{name}.wrench", wrench, 6) for name in contacts]
@@ -172,26 +175,18 @@ class Sensors:
         """The true values of all sensors."""
         robot, groups, true = self.robot, self._groups, self._true
         found = np.shape(truth.q), np.shape(truth.v), np.shape(truth.a)
-        if found != self._shapes:
-            has, needs = (dict(zip("qva", shapes, strict=True)) for shapes in (found, self._shapes))
+        if found != self._look.shapes:
+            has, needs = (dict(zip("qva", shapes, strict=True)) for shapes in (found, self._look.shapes))
             raise ShapeError("q, v or a of the truth has the wrong size", evidence={"has": has, "needs": needs})
-        pin.forwardKinematics(robot.model, self._data, truth.q, truth.v, truth.a)
+        self._look(truth.q, truth.v, truth.a)
         true[groups["position"]] = self._joints.positions(truth.q)
         true[groups["velocity"]] = self._joints.velocities(truth.v)
-        if self._imu is not None:
-            true[groups["imu"]] = self._inertial(self._imu)
+        if self._look.at is not None:
+            true[groups["imu"]] = self._look.felt
         if robot.contacts:
             wrenches = self._wrenches(truth)
             true[groups["wrench"]] = wrenches.ravel()
             true[groups["touching"]] = self._bits.update(wrenches[:, 2])
-
-    def _inertial(self, frame: int) -> Array:
-        """(6,) angular velocity and specific force in the frame of the IMU."""
-        model, data = self.robot.model, self._data
-        R = pin.updateFramePlacement(model, data, frame).rotation
-        turn = pin.getFrameVelocity(model, data, frame, pin.LOCAL).angular
-        acceleration = pin.getFrameClassicalAcceleration(model, data, frame, pin.LOCAL).linear
-        return np.concatenate([turn, acceleration - R.T @ self._gravity])
 
     def _wrenches(self, truth: Truth) -> Array:
         """(k, 6) of all contacts."""
@@ -206,40 +201,65 @@ class Sensors:
 
     def _pressures(self, wrenches: Array) -> dict[str, Array]:
         """Centres of pressure and ZMP of measured wrenches (6 k,)."""
-        points, (at, placed) = np.empty((len(self._points), 2)), self._feet.find(self._data)
-        PRESSURES["find_pressures"](
-            len(placed), wrenches.ctypes.data, at, self.settings.touch_off * self._weight, np.nan, points.ctypes.data
-        )
-        return dict(zip(self._points, points, strict=True))
+        self._measured[:] = wrenches
+        self._find_pressures()
+        return dict(zip(self._points, self._pressed.copy(), strict=True))
+
+    @cached_property
+    def _find_pressures(self) -> Callable[[], None]:
+        """From the measured wrenches and the places of the contacts to the pressed points."""
+        given, places = self._measured.ctypes.data, self._look.placed.ctypes.data
+        least, out = self.settings.touch_off * self._weight, self._pressed.ctypes.data
+        return partial(PRESSURES["find_pressures"], len(self._contacts), given, places, least, np.nan, out)
 
 
-class _Feet:
-    """Where the contact frames of a robot are."""
+class _Look:
+    """What a motion looks like to the IMU and at the contacts: a compiled kernel on arrays of its own.
 
-    def __init__(self, robot: Robot) -> None:
-        frames = [robot.model.frames[robot.frame_id(contact.frame)] for contact in robot.contacts.values()]
-        places = [contact.placement for contact in robot.contacts.values()]
-        self._joints = [int(frame.parentJoint) for frame in frames]
-        pairs = zip(frames, places, strict=True)
-        self._on = np.array([frame.placement.homogeneous @ place for frame, place in pairs])
-        self._bodies, self._T = np.zeros(self._on.shape), np.zeros(self._on.shape)
-        self._address = self._T.ctypes.data
+    Args:
+        robot: The robot.
+        imu: Name of the frame that carries the IMU; None without one.
+        gravity: (3,) of the world [m/s²].
+    """
 
-    def find(self, data: pin.Data) -> tuple[int, Array]:
-        """T_world_contact (k, 4, 4) after forward kinematics, and where it is in memory."""
-        for T, joint in zip(self._bodies, self._joints, strict=True):
-            T[:] = data.oMi[joint].homogeneous
-        np.matmul(self._bodies, self._on, out=self._T)
-        return self._address, self._T
+    def __init__(self, robot: Robot, imu: str | None, gravity: Array) -> None:
+        self.at, places = None if imu is None else frame_of(robot, imu), robot.contacts
+        self._contacts = [contact_frame(robot, name) for name in places]
+        self._moves = np.zeros(robot.nq), np.zeros(robot.nv), np.zeros(robot.nv)
+        self.shapes = tuple(part.shape for part in self._moves)
+        self.felt, self.placed = np.zeros(6), np.zeros((len(places), 4, 4))
+        """(6,) angular velocity and specific force in the frame of the IMU; T_world_contact (k, 4, 4)."""
+        seen = [*([] if imu is None else [self.felt]), *([self.placed] if places else [])]
+        self._run = _nothing
+        if seen:
+            kernels = compile_robot(robot, functions={"sensor_look": (self._seen, {"gravity": (3,)})})
+            self._run = kernels.sensor_look.bind(*self._moves, gravity, *seen)
+
+    def __call__(self, q: Array, v: Array, a: Array) -> None:
+        """Look; q (nq,), v and a (nv,)."""
+        self._moves[0][:], self._moves[1][:], self._moves[2][:] = q, v, a
+        self._run()
+
+    def _seen(self, tree: Tree, q: ops.Array, v: ops.Array, a: ops.Array, gravity: ops.Array) -> tuple[ops.Array, ...]:
+        out = []
+        if self.at is not None:
+            turn = frame_velocity(tree, self.at, q, v, "local")[3:]
+            push = frame_classical_acceleration(tree, self.at, q, v, a, "local")[:3]
+            out.append(ops.concatenate([turn, push - frame_placement(tree, self.at, q)[:3, :3].T @ gravity]))
+        if self._contacts:
+            out.append(ops.stack([frame_placement(tree, frame, q) for frame in self._contacts]))
+        return tuple(out)
 
 
-def _imu_frame(robot: Robot, settings: SensorSettings) -> int | None:
-    """Pinocchio's index of the frame that carries the IMU; None if there is none."""
-    if settings.imu is not None:
-        return robot.frame_id(settings.imu)
-    if robot.base_joint is None:
-        return None
-    return robot.frame_id(robot.tree.joint_names[robot.base_joint])
+def _nothing() -> None:
+    """There is nothing to see."""
+
+
+def _imu_frame(robot: Robot, settings: SensorSettings) -> str | None:
+    """Name of the frame that carries the IMU; None if there is none."""
+    if settings.imu is not None or robot.base_joint is None:
+        return settings.imu
+    return robot.tree.joint_names[robot.base_joint]
 
 
 def _groups(rows: Mapping[str, slice], robot: Robot) -> dict[str, slice]:

@@ -2,7 +2,7 @@
 
 from surefoot.solvers.hierarchy.problem import Level, StackedHierarchy
 from surefoot.solvers.hierarchy.solver import HierarchySolution, HierarchySolver
-from surefoot.solvers.hierarchy.workspace import OUTCOMES, ActiveSetError, Limits, Optimum, Tolerances
+from surefoot.solvers.hierarchy.workspace import OUTCOMES, ActiveSetError, Limits, Optimum, Tolerances, Workspace
 
 __all__ = [
     "OUTCOMES",
@@ -14,4 +14,5 @@ __all__ = [
     "Optimum",
     "StackedHierarchy",
     "Tolerances",
+    "Workspace",
 ]

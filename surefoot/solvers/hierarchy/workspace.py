@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.codegen.loops import BoundCode
 from surefoot.errors import SurefootError
 from surefoot.solvers.hierarchy.problem import StackedHierarchy
 from surefoot.solvers.hierarchy.search import SEARCH
@@ -126,12 +127,12 @@ class Workspace:
         self._turned, self._turned_ends = self._at("V tau"), self._at("z y")
         self._weak, (self._T,) = self._at("W first order column"), self._at("T")
 
-    def _search_call(self, tolerances: Tolerances, patience: int) -> tuple[float, ...]:
-        return (
-            *self._problem, tolerances.rank, self._levels, self.rows, self.n, *self._at(
+    def _search_call(self, tolerances: Tolerances, patience: int) -> BoundCode:
+        return SEARCH.bind(
+            "search", *self._problem, tolerances.rank, self._levels, self.rows, self.n, *self._at(
                 "start lengths x values W b least V tau z T y first column order active free point now found locked "
                 "open record"
-            ), tolerances.feasible, tolerances.dual, patience, *self._at("memory"),
+            ), tolerances.feasible, tolerances.dual, patience, *self._at("memory"), 0,
         )  # fmt: skip
 
     def _at(self, names: str) -> list[int]:
@@ -170,13 +171,24 @@ class Workspace:
             ActiveSetError: The search did not end.
         """
         self.start[: self.n] = 0.0 if start is None else start
+        passes = self.run()
+        return Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
+
+    def run(self) -> int:
+        """Solve the hierarchy in this memory, from `start` and `sides` on; `x`, `values` and `sides` are the optimum.
+
+        Returns:
+            Number of sets of binding inequalities that were tried.
+
+        Raises:
+            ActiveSetError: The search did not end.
+        """
         limits = self._bounded
         self._left = self._most if limits.passes is None else limits.passes
         self._end = np.inf if limits.seconds is None else perf_counter() + limits.seconds
-        passes = self._passes(self._search) or self._search_again()
-        return Optimum(self.x[: self.n].copy(), self.values.copy(), self.sides.copy(), passes, self.column.copy())
+        return self._passes(self._search) or self._search_again()
 
-    def _passes(self, call: tuple[float, ...]) -> int:
+    def _passes(self, call: BoundCode) -> int:
         """Passes of a search that led to the optimum; 0 if it does not end.
 
         Raises:
@@ -186,7 +198,8 @@ class Workspace:
         most = min(self._most, self._left)
         step = most if self._end == np.inf else _AT_ONCE
         while 0 <= self.memory[0] < most:
-            passes = int(SEARCH["search"](*call, min(int(self.memory[0]) + step, most)))
+            call.whole[-1] = min(int(self.memory[0]) + step, most)
+            passes = int(call.run())
             if passes:
                 return passes
             if perf_counter() > self._end:

@@ -71,6 +71,9 @@ def test_it_does_what_python_does(seed: int) -> None:
     expected = mixture(a, theirs, 12, 0.3)
     assert CODE["mixture"](address(a), address(marks), 12, 0.3) == pytest.approx(expected, rel=1e-14, abs=1e-14)
     assert (marks == theirs).all()
+    bound = CODE.bind("mixture", a, marks, 3, 0.0)
+    bound.whole[2], bound.real[3], marks[:] = 12, 0.3, 9
+    assert bound.run() == CODE["mixture"](address(a), address(marks), 12, 0.3)
 
 
 def test_a_real_one_solves_least_squares() -> None:
