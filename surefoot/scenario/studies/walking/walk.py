@@ -81,10 +81,15 @@ def _trouble(log: Log, distance: float | None, angle: float | None) -> str | Non
     if distance is None or angle is None:
         return None
     if distance > GOAL_DISTANCE:
-        return f"ended {100.0 * distance:.1f} cm from its goal"
+        return f"ended {_above(1e3 * distance, 1)} mm from its goal (at most {1e3 * GOAL_DISTANCE:g} mm)"
     if angle > GOAL_ANGLE:
-        return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
+        return f"ended turned by {_above(np.rad2deg(angle), 2)}° from its goal (at most {np.rad2deg(GOAL_ANGLE):g}°)"
     return None
+
+
+def _above(value: float, digits: int) -> str:
+    """A number rounded up, so that it never looks like the limit that it is above."""
+    return f"{np.ceil(10.0**digits * value) / 10.0**digits:.{digits}f}"
 
 
 def _held(walker: WalkingController, log: Log) -> dict[str, float]:
@@ -110,9 +115,9 @@ def _held(walker: WalkingController, log: Log) -> dict[str, float]:
 def _missed(metrics: dict[str, Any]) -> str | None:
     """Why what the robot did meanwhile does not pass."""
     if metrics.get("tray_tilt_max_rad", 0.0) > HELD_ANGLE:
-        return f"the tray tilted by {np.rad2deg(metrics['tray_tilt_max_rad']):.1f}°"
+        return f"the tray tilted by {_above(np.rad2deg(metrics['tray_tilt_max_rad']), 2)}°"
     if metrics.get("gaze_error_max_rad", 0.0) > HELD_ANGLE:
-        return f"the gaze missed its point by {np.rad2deg(metrics['gaze_error_max_rad']):.1f}°"
+        return f"the gaze missed its point by {_above(np.rad2deg(metrics['gaze_error_max_rad']), 2)}°"
     return None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -10,6 +12,7 @@ from numpy.testing import assert_allclose
 from surefoot.gait import stance_of
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.studies.walking import WalkRecord
+from surefoot.scenario.studies.walking.walk import _trouble
 from tests.scenario.studies.runs import studied
 
 KEYS = {"goal_error_m", "goal_error_rad", "mean_speed_m_s", "steps", "cost_of_transport", "fall_cause"}
@@ -74,6 +77,19 @@ def test_plots_and_outlines_show_the_walk(short):
     assert len(short.findings.outlines) == short.metrics["steps"]
     dcm = short.findings.plots[titles.index("DCM along x")].lines
     assert np.abs(dcm["DCM"] - dcm["reference"]).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("distance", "angle", "text"),
+    [
+        (0.05, 0.08, None),
+        (0.0503, 0.0, "ended 50.3 mm from its goal (at most 50 mm)"),
+        (0.0500001, 0.0, "ended 50.1 mm from its goal (at most 50 mm)"),
+        (0.0, np.deg2rad(5.0001), "ended turned by 5.01° from its goal (at most 5°)"),
+    ],
+)
+def test_a_goal_that_is_missed_by_little_does_not_read_as_the_limit(distance, angle, text):
+    assert _trouble(SimpleNamespace(metadata={"incidents": []}), distance, angle) == text
 
 
 @pytest.mark.slow
