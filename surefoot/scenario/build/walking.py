@@ -213,8 +213,8 @@ def _source(
         stick = VelocitySteps(limits, rows, settings.single + settings.double, world)
         with blaming("walk", "commands"):
             _require_slow(rows, robot, limits, stick.step_time)
-            steps = _commanded(stick, stance, settings, float(rows[-1, 0]) + 2.0 * stick.step_time)
-            require_free(robot, world, steps, stance, limits)
+            made = _commanded(stick, stance, settings, float(rows[-1, 0]) + 2.0 * stick.step_time)
+            require_free(robot, world, made, stance, limits)
         return stick
     goal = np.array(table.goal or (0.0, 0.0, 0.0)) * (scale, scale, 1.0)
     source: StepSource
