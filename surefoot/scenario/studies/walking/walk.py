@@ -48,7 +48,7 @@ def walk(run: StudiedRun) -> Findings:
         "cruise_speed_m_s": _cruise_speed(robot, log),
         "steps": controller.steps,
         "walked_m": way,
-        "cost_of_transport": _cost_of_transport(robot, log, way),
+        **_costs_of_transport(run, way),
         "peak_contact_force_of_weight": _peak_force(robot, log),
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
@@ -154,12 +154,22 @@ def _cruise_speed(robot: Robot, log: Log) -> float | None:
     return float(way / (log.time[b] - log.time[a]))
 
 
-def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:
-    """∫ Σ |τ ω| dt / (m g s): mechanical, without recovery (Collins et al. 2005)."""
-    power = np.abs(log["tau"] * log["v"][:, robot.driven]).sum(axis=1)
-    energy = float(np.trapezoid(power, log.time))
+def _costs_of_transport(run: StudiedRun, way: float) -> dict[str, float | None]:
+    """Energy over m g s, without recovery (Collins et al. 2005): ∫ Σ |τ ω| dt, and what the supply gives to motors.
+
+    The electrical one is None unless all drives are motors whose winding and supply are known.
+    """
+    robot, log = run.simulation.robot, run.log
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    return energy / (weight * way) if way > 0.05 else None
+    powers: dict[str, Array | None] = {"cost_of_transport": np.abs(log["tau"] * log["v"][:, robot.driven])}
+    are_motors = set(run.simulation.participants[0].drives.kinds.values()) == {"dc_motor"}
+    powers["electrical_cost_of_transport"] = np.maximum(log["drive.electrical_power"], 0.0) if are_motors else None
+    return {
+        name: None
+        if power is None or way <= 0.05
+        else float(np.trapezoid(power.sum(axis=1), log.time)) / (weight * way)
+        for name, power in powers.items()
+    }
 
 
 def _peak_force(robot: Robot, log: Log) -> float:

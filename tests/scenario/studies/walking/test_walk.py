@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.gait import stance_of
+from surefoot.robot.loading import load
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.studies.walking import WalkRecord
 from surefoot.scenario.studies.walking.walk import _trouble
@@ -77,6 +79,24 @@ def test_plots_and_outlines_show_the_walk(short):
     assert len(short.findings.outlines) == short.metrics["steps"]
     dcm = short.findings.plots[titles.index("DCM along x")].lines
     assert np.abs(dcm["DCM"] - dcm["reference"]).max() < 0.05
+
+
+@pytest.mark.slow
+def test_motors_have_an_electrical_cost_of_transport(short, monkeypatch):
+    """Heat in the windings and torque times speed, from currents, torques and speeds; only motors have one."""
+    assert short.metrics["electrical_cost_of_transport"] is None
+    motor = {"gear_ratio": 50.0, "resistance": 0.5, "torque_constant": 0.02, "voltage": 48.0}
+    robot = load("small-humanoid")
+    robot = robot.replace(drives=tuple(replace(drive, **motor) for drive in robot.drives))
+    monkeypatch.setattr("surefoot.scenario.build.simulation.load", lambda *_, **__: robot)
+    found = studied("walk", "walk.goal=[0.15, 0.0, 0.0]", robot="small-humanoid")
+    assert found.findings.trouble is None
+    current, rates = found.log["drive.current"], found.log["v"][:, robot.driven]
+    power = 0.5 * current**2 + 50.0 * 0.02 * current * rates
+    energy = np.trapezoid(np.maximum(power, 0.0).sum(axis=1), found.log.time)
+    cost = found.metrics["electrical_cost_of_transport"]
+    assert cost == pytest.approx(energy / (robot.mass * 9.81 * found.metrics["walked_m"]), rel=0.05)
+    assert cost > found.metrics["cost_of_transport"]
 
 
 @pytest.mark.parametrize(
