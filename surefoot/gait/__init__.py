@@ -13,6 +13,7 @@ from surefoot.gait.steps import (
     feet_trajectory,
     first_support,
     plan_steps,
+    require_free,
     schedule_of,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "leg_bodies",
     "other_foot",
     "plan_steps",
+    "require_free",
     "schedule_of",
     "stance_of",
 ]

@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose
 
 from surefoot.errors import NotSupportedError, SurefootError
 from surefoot.gait import GoalSteps, PlannedSteps, StepLimits, stance_of
-from surefoot.motion import World
-from surefoot.robot import anatomy
+from surefoot.geometry import Box
+from surefoot.motion import Obstacle, World
+from surefoot.robot import anatomy, placement
 from surefoot.robot.loading import load
 from surefoot.scenario import names, read_scenario, resolved_scenario, run_scenario
 from surefoot.scenario.build import build_simulation
@@ -20,6 +21,7 @@ from surefoot.scenario.schema import EventTable, InitialTable, WalkTable
 
 ROBOT = "small-humanoid"
 WALL = '[{kind="box", name="wall", size=[0.2, 4.0, 2.0], position=[1.0, 0.0, 1.0]}]'
+ISLAND = '[{kind="box", size=[0.6, 2.0, 0.2], position=[0.0, 0.0, -0.1]}]'
 WALKS = [name for name in names() if read_scenario(name).study == "walk"]
 
 
@@ -94,6 +96,33 @@ def test_a_heading_turns_the_robot_on_the_ground(robot, heading):
             ["slopes by 10.0°", "largest slope"],
         ),
         (['walk.tray="third"'], ROBOT, ["third", "walk.tray"]),
+        (
+            ["walk={path=[[0.0, 0.0], [2.0, 0.0]]}", f"world.obstacles={WALL}"],
+            ROBOT,
+            ["obstacle `wall`", "walk.path"],
+        ),
+        (["walk={path=[[0.0, 0.0], [1.0, 0.0]]}", f"world.obstacles={WALL}"], ROBOT, ["obstacle `wall`", "place"]),
+        (
+            ["walk={path=[[0.0, 0.0], [1.0, 0.0]]}", f"world.ground={ISLAND}"],
+            ROBOT,
+            ["has no firm ground", "walk.path"],
+        ),
+        (
+            ["walk={commands=[{time=1.0, forward=5.0}]}"],
+            ROBOT,
+            ["asks `small-humanoid` for 5 m/s", "from … to", "step"],
+        ),
+        (["walk={commands=[{time=1.0, turn=-9.0}]}"], ROBOT, ["for -9 rad/s (`turn`)"]),
+        (
+            ["walk={commands=[{time=1.0, forward=0.1}, {time=12.0}]}", f"world.obstacles={WALL}"],
+            ROBOT,
+            ["obstacle `wall`", "walk.commands"],
+        ),
+        (["walk.lift=2.0"], ROBOT, ["do not lift a foot by 2.00 m", "highest lift", "--set walk.lift"]),
+        (["walk.single=0.11", "walk.double=0.001"], ROBOT, ["0.110 s on one foot are too short", "least [s]"]),
+        (["walk.pace=4.0"], ROBOT, ["on one foot are too short"]),
+        (["world.gravity=[0.0, 0.0, 9.81]"], ROBOT, ["gravity points straight down", "world.gravity"]),
+        (["world.gravity=[0.0, 0.0, 0.0]"], ROBOT, ["gravity points straight down"]),
         (["walk.height=1.0"], ROBOT, ["cannot stand with its centre of mass at 1.000 m"]),
         (["controller.kind=joint_pd"], ROBOT, ['for `controller.kind = "walk"`']),
     ],
@@ -104,6 +133,20 @@ def test_what_cannot_be_walked_is_refused_with_the_reason(tmp_path, overrides, r
     assert not (tmp_path / "run").exists()
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"path": [(0.0, 0.0), (0.5, 0.0)]},
+        {"path": [(0.0, 0.0), (0.5, 0.5), (0.5, 3.0), (2.0, 3.0)]},
+        {"commands": [{"time": 1.0, "forward": 0.1}, {"time": 5.0}]},
+        {"commands": [{"time": 1.0, "forward": 0.0}, {"time": 500.0, "left": 0.02}, {"time": 501.0}]},
+    ],
+)
+def test_ways_that_end_before_a_wall_or_lead_around_it_are_not_refused(way):
+    robot, wall = load(ROBOT), Obstacle("wall", Box((0.2, 4.0, 2.0)), placement((1.0, 0.0, 1.0)))
+    assert build_walker(WalkTable(**way), robot, World(obstacles=[wall]), robot.home).steps == 0
 
 
 def test_a_tray_is_a_hand_of_the_robot_and_the_head_looks():

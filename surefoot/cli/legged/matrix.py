@@ -45,6 +45,7 @@ def matrix(
     as_json: Json = False,
 ) -> int:
     """Run scenarios × robots × seeds on all cores; resumable. Exit status 1 if a run did not pass."""
+    from surefoot.robot import load
     from surefoot.scenario import names, read_scenario
     from surefoot.scenario.sweeps import OTHER_ROBOT, PASSED, MatrixRow, matrix_jobs, matrix_table, run_matrix
 
@@ -52,8 +53,11 @@ def matrix(
         raise one_of("matrix", family, FAMILIES)
     folder = out or Path("runs") / f"matrix-{family}-{time.strftime('%Y%m%d-%H%M%S')}"
     chosen = names_in(scenarios) or [name for name in names() if read_scenario(name).study == family]
+    walkers = names_in(robots) or FAMILIES[family]
+    for robot in walkers:
+        load(robot)  # refuse wrong names before anything runs
     numbers, drawn = range(first_seed, first_seed + (perturbed or seeds)), perturbed is not None
-    jobs = matrix_jobs(chosen, names_in(robots) or FAMILIES[family], numbers, folder, set_ or (), drawn)
+    jobs = matrix_jobs(chosen, walkers, numbers, folder, set_ or (), drawn)
     with progress("running") as tell:
 
         def told(row: MatrixRow, left: int) -> None:

@@ -4,7 +4,7 @@ from surefoot.gait.steps.footing import STEEPEST
 from surefoot.gait.steps.limits import StepLimits
 from surefoot.gait.steps.obstacles import BodyBox, Obstacles
 from surefoot.gait.steps.schedule import StepTimes, feet_trajectory, schedule_of
-from surefoot.gait.steps.search import plan_steps
+from surefoot.gait.steps.search import plan_steps, require_free
 from surefoot.gait.steps.sources import (
     GoalSteps,
     PathSteps,
@@ -28,5 +28,6 @@ __all__ = [
     "feet_trajectory",
     "first_support",
     "plan_steps",
+    "require_free",
     "schedule_of",
 ]

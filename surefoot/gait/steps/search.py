@@ -89,6 +89,38 @@ def plan_steps(
     return PlannedSteps(limits, (left, right), found, world)
 
 
+def require_free(
+    robot: Robot,
+    world: World,
+    steps: Sequence[Footstep],
+    stance: Sequence[Footstep],
+    limits: StepLimits,
+    margin: float = 0.0,
+) -> None:
+    """Refuse steps that lead into an obstacle or off firm ground.
+
+    Args:
+        robot: A biped.
+        world: Ground, obstacles, objects.
+        steps: One after the other.
+        stance: The left and the right foot at the start.
+        limits: Of the steps.
+        margin: Gap to obstacles [m].
+
+    Raises:
+        NotSupportedError: A step is not free; it names the step, its place and what is in the way.
+    """
+    space = _Space(world, limits, BodyBox.of(robot, limits), margin)
+    space.require_standing(stance, "start")
+    k, trouble = space.first_trouble(steps, stance)
+    if trouble:
+        raise NotSupportedError(
+            f"step {k + 1} of {len(steps)} {trouble}",
+            evidence={"place": [round(x, 3) for x in pose_of(steps[k])], "margin": margin},
+            next_step="choose another way; to a `goal`, steps lead around obstacles",
+        )
+
+
 def _flat_step(foot: str, pose: Pose) -> Footstep:
     return Footing(None, (0.0, 0.0)).footstep(foot, pose, Footstep(foot, np.eye(4)), pose)
 
@@ -135,16 +167,36 @@ class _Space:
         fine = self.footing.stands(planes, misfits) & (np.abs(planes[:, 2] - height) <= self.limits.rise)
         if not self.obstacles.names or not fine.any():
             return fine
+        gaps = self._gaps(befores, support, np.where(fine, planes[:, 2], 0.0), landings)
+        return fine & (gaps.min(axis=1) >= self.margin)
+
+    def _gaps(self, befores: Array, support: Array, heights: Array, landings: Array) -> Array:
+        """(n, obstacles) gaps of soles, on the way and where they land on heights (n,), and of the body [m]."""
         n, turn = len(landings), _wrapped(landings[:, 2] - befores[:, 2])
         change = np.column_stack([landings[:, :2] - befores[:, :2], turn])
         soles = np.vstack([landings, *(befores + share * change for share in _SWEEP)])
         middles = np.column_stack(
             [0.5 * (landings[:, :2] + support[:2]), support[2] + 0.5 * _wrapped(landings[:, 2] - support[2])]
         )
-        heights = np.tile(np.where(fine, planes[:, 2], 0.0), 1 + len(_SWEEP))
-        of_soles = self.obstacles.sole_gaps(soles, heights, self.limits).min(axis=1).reshape(-1, n).min(axis=0)
-        of_body = self.obstacles.body_gaps(middles, heights[:n], self.body).min(axis=1)
-        return fine & (np.minimum(of_soles, of_body) >= self.margin)
+        of_soles = self.obstacles.sole_gaps(soles, np.tile(heights, 1 + len(_SWEEP)), self.limits)
+        of_body = self.obstacles.body_gaps(middles, heights, self.body)
+        return np.minimum(of_soles.reshape(-1, n, len(self.obstacles.names)).min(axis=0), of_body)
+
+    def trouble(self, before: Pose, support: Pose, landing: Pose) -> str:
+        """Why a step is not free; "" if it is."""
+        places, height = np.array([landing]), self.height(support)
+        planes, misfits = self.footing.planes(places)
+        if not self.footing.stands(planes, misfits)[0]:
+            return "has no firm ground"
+        if abs(rise := float(planes[0, 2] - height)) > self.limits.rise:
+            return f"is {rise:+.3f} m in height, and {self.limits.rise:.3f} m is the most"
+        if not self.obstacles.names:
+            return ""
+        gaps = self._gaps(np.array([before]), np.array(support), planes[:, 2], places)[0]
+        if gaps.min() >= self.margin:
+            return ""
+        near = self.obstacles.names[int(np.argmin(gaps))]
+        return f"leads {'into' if gaps.min() < 0.0 else f'to {gaps.min():.3f} m from'} obstacle `{near}`"
 
     def height(self, pose: Pose) -> float:
         """Of the ground under a foot [m]."""
@@ -153,17 +205,18 @@ class _Space:
     def walked(self, source: StepSource, stance: Sequence[Footstep]) -> list[Footstep] | None:
         """The steps of a source; None if one of them is not free."""
         support = first_support(source, self.limits, stance)
-        places = {step.foot: pose_of(step) for step in stance}
         steps = source.upcoming(0.0, support, _MOST)
-        foot = support.foot
-        for step in steps:
-            pose = np.array(pose_of(step))
-            standing = places[foot]
-            before = np.array([places[step.foot]])
-            if not self.free(before, np.array(standing), self.height(standing), pose[None])[0]:
-                return None
-            places[step.foot], foot = pose_of(step), step.foot
-        return list(steps) if len(steps) < _MOST else None
+        return list(steps) if len(steps) < _MOST and not self.first_trouble(steps, stance)[1] else None
+
+    def first_trouble(self, steps: Sequence[Footstep], stance: Sequence[Footstep]) -> tuple[int, str]:
+        """The first step that is not free, and why; their number and "" if all are."""
+        places = {step.foot: pose_of(step) for step in stance}
+        for k, step in enumerate(steps):
+            landing, standing = pose_of(step), places[self.limits.other(step.foot)]
+            if trouble := self.trouble(places[step.foot], standing, landing):
+                return k, trouble
+            places[step.foot] = landing
+        return len(steps), ""
 
     def straightened(self, chain: list[tuple[str, Pose]], stance: Sequence[Footstep], goal: Pose) -> list[Footstep]:
         """The walk along the pulled way of a chain of steps, if it is free and not much longer, else the chain."""

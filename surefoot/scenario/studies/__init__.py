@@ -30,7 +30,15 @@ STUDIES: Mapping[str, str] = {
 """The function of each kind of study."""
 
 ALWAYS: Mapping[str, tuple[str, ...]] = {
-    "walk": ("goal_error_m", "goal_error_rad", "mean_speed_m_s", "steps", "cost_of_transport", "fall_cause")
+    "walk": (
+        "goal_error_m",
+        "goal_error_rad",
+        "mean_speed_m_s",
+        "steps",
+        "cost_of_transport",
+        "electrical_cost_of_transport",
+        "fall_cause",
+    )
 }
 """Metrics of a study that are there also for a run that was stopped, as None."""
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from math import log
 from pathlib import Path
 
-from surefoot.scenario.sweeps.jobs import FAILED, PASSED, Job, Outcome, run_jobs
+from surefoot.errors import NotSupportedError
+from surefoot.gait import feet_of
+from surefoot.robot import load
+from surefoot.scenario.sweeps.jobs import FAILED, OTHER_ROBOT, PASSED, REFUSED, Job, Outcome, run_jobs
 
 _SCENARIO = "walk-fast"
 _FIRST = (0.45, 1.25)  # step in leg lengths, and pace, that the search begins with
@@ -72,13 +75,21 @@ def fastest_walk(
         overrides: Changes of the scenario `walk-fast`, `dotted.key=value`.
         seed: Of all randomness.
         run: Runs jobs and returns their outcomes, in any order.
+
+    Raises:
+        UnknownNameError: There is no such robot.
+        NotSupportedError: It is not a biped, or cannot walk as the overrides ask: nothing moved.
     """
+    feet_of(load(robot))
     trials: list[Trial] = []
+    moved: list[Outcome] = []
 
     def attempt(step: float, pace: float) -> Trial:
         changes = ("audit.kind=none", f"walk.step={step:.4f}", f"walk.pace={pace:.4f}", *overrides)
         [outcome] = run([Job(_SCENARIO, robot, seed, folder / f"{len(trials):03d}", changes)])
         trials.append(_judged(outcome, step, pace))
+        if outcome.verdict not in (REFUSED, OTHER_ROBOT):
+            moved.append(outcome)
         told(trials[-1])
         return trials[-1]
 
@@ -95,6 +106,12 @@ def fastest_walk(
         else:
             growth = growth**0.5
     failed = [trial for trial in trials if trial.reason]
+    if not moved:
+        raise NotSupportedError(
+            f"no walk of `{robot}` could begin; {failed[-1].reason}",
+            evidence={"tried": f"steps of {failed[-1].step:.2f} leg lengths at {failed[-1].pace:.2f} times the pace"},
+            next_step="see `surefoot run walk-fast --robot …`, or omit --set",
+        )
     return FastestWalk(0.0 if best is None else best.speed, _limit(best, failed), best, tuple(trials))
 
 

@@ -99,6 +99,16 @@ def test_a_matrix_prints_rows_and_resumes(capsys, tmp_path, monkeypatch):
     assert (status, len(json.loads(out)) >= 10) == (0, True)
 
 
+@pytest.mark.parametrize(
+    "words", [("matrix", "walk", "--robots", "g1,nosuch"), ("speed", "nosuch"), ("speed", "anymal")]
+)
+def test_wrong_robots_are_refused_before_anything_runs(capsys, tmp_path, words):
+    status, out, err = surefoot(capsys, *words, "--json", "--out", str(tmp_path / "m"))
+    assert (status, out) == (2, "")
+    assert words[-1].split(",")[-1] in err
+    assert not (tmp_path / "m").exists() or not list((tmp_path / "m").iterdir())
+
+
 def test_speed_prints_the_limit(capsys, tmp_path, monkeypatch):
     best = Trial(0.5, 1.2, 0.61, None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.scenario.sweeps import Outcome, fastest_walk
 from surefoot.scenario.sweeps.speed import uncleanness
 
@@ -67,6 +68,17 @@ def test_a_robot_that_cannot_walk_has_no_speed(tmp_path):
     assert (found.speed, found.best) == (0.0, None)
     assert "joint knee hit its limit" in found.limit
     assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("robot", "error"), [("nosuch", UnknownNameError), ("anymal", NotSupportedError), ("g1", NotSupportedError)]
+)
+def test_a_robot_that_cannot_begin_to_walk_is_refused(robot, error, tmp_path):
+    def refuse(jobs):
+        return [Outcome(job, "refused", "the legs do not span a step") for job in jobs]
+
+    with pytest.raises(error, match={"g1": "do not span"}.get(robot, robot)):
+        fastest_walk(robot, tmp_path, run=refuse)
 
 
 @pytest.mark.parametrize(

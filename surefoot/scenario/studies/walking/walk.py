@@ -48,7 +48,7 @@ def walk(run: StudiedRun) -> Findings:
         "cruise_speed_m_s": _cruise_speed(robot, log),
         "steps": controller.steps,
         "walked_m": way,
-        "cost_of_transport": _cost_of_transport(robot, log, way),
+        **_costs_of_transport(run, way),
         "peak_contact_force_of_weight": _peak_force(robot, log),
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
@@ -81,10 +81,15 @@ def _trouble(log: Log, distance: float | None, angle: float | None) -> str | Non
     if distance is None or angle is None:
         return None
     if distance > GOAL_DISTANCE:
-        return f"ended {100.0 * distance:.1f} cm from its goal"
+        return f"ended {_above(1e3 * distance, 1)} mm from its goal (at most {1e3 * GOAL_DISTANCE:g} mm)"
     if angle > GOAL_ANGLE:
-        return f"ended turned by {np.rad2deg(angle):.1f}° from its goal"
+        return f"ended turned by {_above(np.rad2deg(angle), 2)}° from its goal (at most {np.rad2deg(GOAL_ANGLE):g}°)"
     return None
+
+
+def _above(value: float, digits: int) -> str:
+    """A number rounded up, so that it never looks like the limit that it is above."""
+    return f"{np.ceil(10.0**digits * value) / 10.0**digits:.{digits}f}"
 
 
 def _held(walker: WalkingController, log: Log) -> dict[str, float]:
@@ -110,9 +115,9 @@ def _held(walker: WalkingController, log: Log) -> dict[str, float]:
 def _missed(metrics: dict[str, Any]) -> str | None:
     """Why what the robot did meanwhile does not pass."""
     if metrics.get("tray_tilt_max_rad", 0.0) > HELD_ANGLE:
-        return f"the tray tilted by {np.rad2deg(metrics['tray_tilt_max_rad']):.1f}°"
+        return f"the tray tilted by {_above(np.rad2deg(metrics['tray_tilt_max_rad']), 2)}°"
     if metrics.get("gaze_error_max_rad", 0.0) > HELD_ANGLE:
-        return f"the gaze missed its point by {np.rad2deg(metrics['gaze_error_max_rad']):.1f}°"
+        return f"the gaze missed its point by {_above(np.rad2deg(metrics['gaze_error_max_rad']), 2)}°"
     return None
 
 
@@ -149,12 +154,22 @@ def _cruise_speed(robot: Robot, log: Log) -> float | None:
     return float(way / (log.time[b] - log.time[a]))
 
 
-def _cost_of_transport(robot: Robot, log: Log, way: float) -> float | None:
-    """∫ Σ |τ ω| dt / (m g s): mechanical, without recovery (Collins et al. 2005)."""
-    power = np.abs(log["tau"] * log["v"][:, robot.driven]).sum(axis=1)
-    energy = float(np.trapezoid(power, log.time))
+def _costs_of_transport(run: StudiedRun, way: float) -> dict[str, float | None]:
+    """Energy over m g s, without recovery (Collins et al. 2005): ∫ Σ |τ ω| dt, and what the supply gives to motors.
+
+    The electrical one is None unless all drives are motors whose winding and supply are known.
+    """
+    robot, log = run.simulation.robot, run.log
     weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-    return energy / (weight * way) if way > 0.05 else None
+    powers: dict[str, Array | None] = {"cost_of_transport": np.abs(log["tau"] * log["v"][:, robot.driven])}
+    are_motors = set(run.simulation.participants[0].drives.kinds.values()) == {"dc_motor"}
+    powers["electrical_cost_of_transport"] = np.maximum(log["drive.electrical_power"], 0.0) if are_motors else None
+    return {
+        name: None
+        if power is None or way <= 0.05
+        else float(np.trapezoid(power.sum(axis=1), log.time)) / (weight * way)
+        for name, power in powers.items()
+    }
 
 
 def _peak_force(robot: Robot, log: Log) -> float:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.gait import stance_of
+from surefoot.robot.loading import load
 from surefoot.scenario import names, read_scenario
 from surefoot.scenario.studies.walking import WalkRecord
+from surefoot.scenario.studies.walking.walk import _trouble
 from tests.scenario.studies.runs import studied
 
 KEYS = {"goal_error_m", "goal_error_rad", "mean_speed_m_s", "steps", "cost_of_transport", "fall_cause"}
@@ -74,6 +79,37 @@ def test_plots_and_outlines_show_the_walk(short):
     assert len(short.findings.outlines) == short.metrics["steps"]
     dcm = short.findings.plots[titles.index("DCM along x")].lines
     assert np.abs(dcm["DCM"] - dcm["reference"]).max() < 0.05
+
+
+@pytest.mark.slow
+def test_motors_have_an_electrical_cost_of_transport(short, monkeypatch):
+    """Heat in the windings and torque times speed, from currents, torques and speeds; only motors have one."""
+    assert short.metrics["electrical_cost_of_transport"] is None
+    motor = {"gear_ratio": 50.0, "resistance": 0.5, "torque_constant": 0.02, "voltage": 48.0}
+    robot = load("small-humanoid")
+    robot = robot.replace(drives=tuple(replace(drive, **motor) for drive in robot.drives))
+    monkeypatch.setattr("surefoot.scenario.build.simulation.load", lambda *_, **__: robot)
+    found = studied("walk", "walk.goal=[0.15, 0.0, 0.0]", robot="small-humanoid")
+    assert found.findings.trouble is None
+    current, rates = found.log["drive.current"], found.log["v"][:, robot.driven]
+    power = 0.5 * current**2 + 50.0 * 0.02 * current * rates
+    energy = np.trapezoid(np.maximum(power, 0.0).sum(axis=1), found.log.time)
+    cost = found.metrics["electrical_cost_of_transport"]
+    assert cost == pytest.approx(energy / (robot.mass * 9.81 * found.metrics["walked_m"]), rel=0.05)
+    assert cost > found.metrics["cost_of_transport"]
+
+
+@pytest.mark.parametrize(
+    ("distance", "angle", "text"),
+    [
+        (0.05, 0.08, None),
+        (0.0503, 0.0, "ended 50.3 mm from its goal (at most 50 mm)"),
+        (0.0500001, 0.0, "ended 50.1 mm from its goal (at most 50 mm)"),
+        (0.0, np.deg2rad(5.0001), "ended turned by 5.01° from its goal (at most 5°)"),
+    ],
+)
+def test_a_goal_that_is_missed_by_little_does_not_read_as_the_limit(distance, angle, text):
+    assert _trouble(SimpleNamespace(metadata={"incidents": []}), distance, angle) == text
 
 
 @pytest.mark.slow
