@@ -91,13 +91,13 @@ def abuse(robot: Robot, ticks: int, seed: int, controller: str = "balance") -> J
             tell(k / ticks, f"{k} ticks")
         is_calm = k % _BETWEEN < _RECOVERY
         kind = "calm" if is_calm else str(rng.choice(list(KINDS)))
-        before = logged["fallbacks"]()
+        before = control.body.fallbacks
         state, seen, inside = (calm, touches, nullcontext()) if is_calm else KINDS[kind](robot, control, rng)
         with inside:
             control.observe(touches if seen is None else seen)
             command = control.command(k * _DT, State(k * _DT, state.q, state.v))
         kinds[kind] += 1
-        failed = bool(logged["fallbacks"]() > before)
+        failed = bool(control.body.fallbacks > before)
         _check(command, limits, failed, control.body.trouble, kind, k)
         if logged["trouble"]() != TickGuard.number_of(control.body.trouble):
             raise WrongAnswerError("a trouble is not logged", evidence={"tick": k, "trouble": control.body.trouble})
