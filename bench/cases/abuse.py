@@ -1,7 +1,8 @@
-"""Ticks that no controller should see: absurd states, silent sensors, stances that cannot be, solvers that fail.
+"""Ticks that no controller should see: absurd states, silent sensors, impossible stances, failing solvers, bugs.
 
-Every tick must give a finite command within the torque limits, and every tick without a solution must have a name. Now
-and then the robot is put back where it stands: the controller must then find a solution again.
+Every tick must give a finite command within the torque limits, and what went wrong must have a name and be in the
+controller's columns of the log. Now and then the robot is put back where it stands: the controller must then find a
+solution again.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ from bench.check import WrongAnswerError
 from bench.machine import header
 from bench.page import Json, print_table
 from bench.timing import tell
-from surefoot.control.balance import BalanceController
-from surefoot.errors import ShapeError
+from surefoot.control.balance import BalanceController, StepRecovery
+from surefoot.control.legged import TickGuard
+from surefoot.control.walking import WalkingController
+from surefoot.control.whole_body import TROUBLES
+from surefoot.errors import ShapeError, one_of
+from surefoot.gait.steps import GoalSteps, StepLimits
 from surefoot.motion import Command, Observation, State
 from surefoot.robot import Robot, load
 from surefoot.solvers.hierarchy import ActiveSetError
@@ -29,43 +34,57 @@ from surefoot.solvers.hierarchy import ActiveSetError
 __all__ = ["abuse", "run", "show"]
 
 Array = NDArray[np.float64]
+Abused = BalanceController | WalkingController
 _RECOVERY, _BETWEEN = 30, 500  # ticks of calm after so many of abuse
 _DT = 0.002
 _QUICK = 2000
+CONTROLLERS: dict[str, Callable[[Robot], Abused]] = {
+    "balance": BalanceController,
+    "steps": StepRecovery,
+    "walk": lambda robot: WalkingController(robot, GoalSteps(StepLimits.of(robot), (1e3, 0.0, 0.0))),
+}
+"""Those that can be tried."""
 
 
 def run(
     robot: Annotated[str, typer.Option(help="A robot with feet.")] = "g1",
+    controller: Annotated[str, typer.Option(help="balance, steps or walk.")] = "balance",
     ticks: Annotated[int, typer.Option(help="Number of ticks.", min=1)] = 1_000_000,
     seed: Annotated[int, typer.Option(help="Random seed.", min=0)] = 0,
     quick: Annotated[bool, typer.Option("--quick", help="A few thousand ticks.")] = False,
 ) -> Json:
     """Count what happened; a command that is not safe, or a failure without a name, is refused."""
-    found = abuse(load(robot), min(ticks, _QUICK) if quick else ticks, seed)
-    return header("abuse", seed) | {"robot": robot, "quick": quick} | found
+    found = abuse(load(robot), min(ticks, _QUICK) if quick else ticks, seed, controller)
+    return header("abuse", seed) | {"robot": robot, "controller": controller, "quick": quick} | found
 
 
 def show(result: Json) -> None:
     """Print how often which reason was given."""
-    print(f"\n{result['robot']}: {result['ticks']} ticks, {result['fallbacks']} with a fallback, all safe")
-    for head, counts in (("kind of tick", result["kinds"]), ("reason of the fallback", result["reasons"])):
+    what = f"{result['robot']}, {result['controller']}"
+    print(f"\n{what}: {result['ticks']} ticks, {result['fallbacks']} with a fallback, all safe")
+    for head, counts in (("kind of tick", result["kinds"]), ("trouble", result["reasons"])):
         print_table((head, "ticks"), [(name, str(count)) for name, count in sorted(counts.items())], left=1)
 
 
-def abuse(robot: Robot, ticks: int, seed: int) -> Json:
+def abuse(robot: Robot, ticks: int, seed: int, controller: str = "balance") -> Json:
     """Run ticks of all kinds in a random order.
 
     Args:
         robot: A robot with feet.
         ticks: How many.
         seed: Of the random numbers.
+        controller: One of `CONTROLLERS`.
 
     Raises:
-        WrongAnswerError: A command was not safe, a failure had no name, or the controller did not recover.
+        WrongAnswerError: A command was not safe, a trouble had no name or was not logged, or the controller did not
+            recover.
     """
-    rng, control = np.random.default_rng(seed), BalanceController(robot)
+    if controller not in CONTROLLERS:
+        raise one_of("controller", controller, CONTROLLERS)
+    rng, control = np.random.default_rng(seed), CONTROLLERS[controller](robot)
     limits = np.array([drive.torque_limit for drive in robot.drives])
-    calm, kinds = State.of(robot), Counter[str]()
+    calm, kinds, logged = State.of(robot), Counter[str](), {item.name: item.read for item in control.channels}
+    touches = Observation(0.0, np.ones(len(robot.contacts)), {})
     control.command(0.0, calm)
     for k in range(1, ticks + 1):
         if k % 1000 == 0:
@@ -73,12 +92,15 @@ def abuse(robot: Robot, ticks: int, seed: int) -> Json:
         is_calm = k % _BETWEEN < _RECOVERY
         kind = "calm" if is_calm else str(rng.choice(list(KINDS)))
         before = control.body.fallbacks
-        state, inside = (calm, nullcontext()) if is_calm else KINDS[kind](robot, control, rng)
+        state, seen, inside = (calm, touches, nullcontext()) if is_calm else KINDS[kind](robot, control, rng)
         with inside:
+            control.observe(touches if seen is None else seen)
             command = control.command(k * _DT, State(k * _DT, state.q, state.v))
         kinds[kind] += 1
-        failed = control.body.fallbacks > before
+        failed = bool(control.body.fallbacks > before)
         _check(command, limits, failed, control.body.trouble, kind, k)
+        if logged["trouble"]() != TickGuard.number_of(control.body.trouble):
+            raise WrongAnswerError("a trouble is not logged", evidence={"tick": k, "trouble": control.body.trouble})
         if k % _BETWEEN == _RECOVERY - 1 and failed:
             raise WrongAnswerError("the controller did not recover", evidence={"tick": k, "why": control.body.trouble})
     reasons = Counter[str]()
@@ -93,16 +115,21 @@ def _check(command: Command, limits: Array, failed: bool, trouble: str, kind: st
     torque = np.asarray(command.torque)
     if not (np.isfinite(torque).all() and (np.abs(torque) <= limits * (1.0 + 1e-9)).all()):
         raise WrongAnswerError("a command is not safe", evidence={"tick": tick, "kind": kind, "torque": torque})
-    if failed != bool(trouble):
-        raise WrongAnswerError("a failure has no name", evidence={"tick": tick, "kind": kind, "trouble": trouble})
-    if kind in ("solver fails", "crossed bounds", "number lost") and not failed:
+    if failed and not trouble:
+        raise WrongAnswerError("a failure has no name", evidence={"tick": tick, "kind": kind})
+    if kind in ("solver fails", "crossed bounds", "number lost", "bug in the command") and not failed:
         raise WrongAnswerError("a failure was not noticed", evidence={"tick": tick, "kind": kind})
+    name = trouble.partition(":")[0]
+    if kind in _NAMES and name != _NAMES[kind] and (not failed or name not in TROUBLES or kind.endswith("command")):
+        raise WrongAnswerError("a trouble has another name", evidence={"tick": tick, "kind": kind, "name": trouble})
 
 
-Kind = tuple[State, AbstractContextManager[Any]]
+_NAMES = {"calm": "", "silent sensors": "silent sensors", "bug in the command": "error", "bug in observing": "error"}
+"""Names of troubles by kind of tick. Where there is also no solution, the reason of that is named."""
+Kind = tuple[State, Observation | None, AbstractContextManager[Any]]
 
 
-def _absurd(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+def _absurd(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
     """Numbers of any size in some places; quaternions that are none."""
     while True:
         q, v = np.array(robot.home), np.zeros(robot.nv)
@@ -113,32 +140,41 @@ def _absurd(robot: Robot, control: BalanceController, rng: np.random.Generator) 
             size = np.linalg.norm(q[3:7] / np.abs(q[3:7]).max())
             q[3:7] = q[3:7] / np.abs(q[3:7]).max() / size
         try:
-            return State(0.0, q, v), nullcontext()
+            return State(0.0, q, v), None, nullcontext()
         except ShapeError:
             continue
 
 
-def _silent(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
-    """Nothing touches, or nobody knows."""
-    touching = np.full(len(robot.contacts), rng.choice([0.0, np.nan]))
-    control.observe(Observation(0.0, touching, {}))
-    return State.of(robot), nullcontext()
+def _silent(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
+    """Nothing arrives from sensors."""
+    silence = np.full(len(robot.contacts), np.nan)
+    if rng.random() < 0.5:
+        seen = Observation(0.0, silence, {})
+    else:
+        readings = {f"contact.{name}.wrench": np.full(6, np.nan) for name in robot.contacts}
+        seen = Observation(0.0, np.ones(len(robot.contacts)), {"joint.position": np.zeros(robot.nu), **readings})
+    return State.of(robot), seen, nullcontext()
 
 
-def _no_stance(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+def _untouched(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
+    """Nothing touches."""
+    return State.of(robot), Observation(0.0, np.zeros(len(robot.contacts)), {}), nullcontext()
+
+
+def _no_stance(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
     """Feet that must press with more than all drives can."""
     contacts = [control.body.problem.contact(name) for foot in control.body.feet for name in foot.contacts]
     force = 10.0 ** rng.uniform(3.0, 5.5)
-    return State.of(robot), _changed(contacts, {"least": force})
+    return State.of(robot), None, _changed(contacts, {"least": force})
 
 
-def _crossed(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+def _crossed(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
     """Least forces above all largest ones."""
     contacts = [control.body.problem.contact(name) for foot in control.body.feet for name in foot.contacts]
-    return State.of(robot), _changed(contacts[:1], {"least": 1e7})
+    return State.of(robot), None, _changed(contacts, {"least": 1e7})
 
 
-def _lost(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+def _lost(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
     """A task whose numbers are lost."""
     task = control.body["posture"]
 
@@ -149,13 +185,23 @@ def _lost(robot: Robot, control: BalanceController, rng: np.random.Generator) ->
         def __exit__(self, *_: object) -> None:
             task.acceleration[:] = 0.0
 
-    return State.of(robot), Lost()
+    return State.of(robot), None, Lost()
 
 
-def _failing(robot: Robot, control: BalanceController, rng: np.random.Generator) -> Kind:
+def _failing(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
     """A solver that does not end."""
     search = control.body.problem._work
-    return State.of(robot), mock.patch.object(search, "run", side_effect=ActiveSetError("does not end"))
+    return State.of(robot), None, mock.patch.object(search, "run", side_effect=ActiveSetError("does not end"))
+
+
+def _bug(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
+    """Something raises that nobody thought of."""
+    return State.of(robot), None, mock.patch.object(control.body, "look", side_effect=TypeError("a bug"))
+
+
+def _blind(robot: Robot, control: Abused, rng: np.random.Generator) -> Kind:
+    """The same while it observes."""
+    return State.of(robot), None, mock.patch.object(control.body, "touching", side_effect=KeyError("a bug"))
 
 
 def _changed(items: list[Any], values: dict[str, float]) -> AbstractContextManager[Any]:
@@ -166,12 +212,15 @@ def _changed(items: list[Any], values: dict[str, float]) -> AbstractContextManag
     return stack
 
 
-KINDS: dict[str, Callable[[Robot, BalanceController, np.random.Generator], Kind]] = {
+KINDS: dict[str, Callable[[Robot, Abused, np.random.Generator], Kind]] = {
     "absurd state": _absurd,
     "silent sensors": _silent,
+    "nothing touches": _untouched,
     "infeasible stance": _no_stance,
     "crossed bounds": _crossed,
     "number lost": _lost,
     "solver fails": _failing,
+    "bug in the command": _bug,
+    "bug in observing": _blind,
 }
-"""Ticks that are tried; each gives a state, and what holds during the tick."""
+"""Ticks that are tried; each gives a state, what is observed (None: all touches), and what holds during the tick."""

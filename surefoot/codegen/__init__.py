@@ -5,7 +5,7 @@ trace (program) → clean-up (graph) → order (program, residence) → LLVM ass
 """
 
 from surefoot.codegen import cache
-from surefoot.codegen.artifact import Recipe
+from surefoot.codegen.artifact import Recipe, identity_of
 from surefoot.codegen.batch import thread_count
 from surefoot.codegen.build import Build
 from surefoot.codegen.cache import Entry, bound, cache_folder, clear, entries, kernel_folder, read_size, size_limit
@@ -30,6 +30,7 @@ __all__ = [
     "clear",
     "compile_function",
     "entries",
+    "identity_of",
     "kernel_folder",
     "read_size",
     "size_limit",

@@ -20,7 +20,7 @@ from surefoot.compiler.looped_text import loop_text
 from surefoot.compiler.quantities import FRAME_QUANTITIES, QUANTITIES, Quantity, input_shape, own_quantity
 from surefoot.dynamics.tree import require_invertible
 from surefoot.errors import ModelError, NotSupportedError, one_of
-from surefoot.kinematics import Frame, Reference
+from surefoot.kinematics import Frame, Reference, contact_frame
 from surefoot.kinematics.frames import frame_of, require_reference
 from surefoot.motion.exchange import joint_kinds, require_unit_length
 from surefoot.ops import Array
@@ -150,7 +150,7 @@ class KernelSet(HeldKernels):
 
         Args:
             q: (nq,) or (n, nq).
-            names: Frames: links, joints, contact surfaces.
+            names: Frames: links, joints, contact surfaces; `contact NAME` where a link has the name of the surface.
             **options: As for every kernel.
         """
         key = ("frames", tuple(names))
@@ -192,7 +192,7 @@ class KernelSet(HeldKernels):
         names = _list_of_names(names)
         if not names:
             raise NotSupportedError("no frames were named", next_step='give a list of names, as ["left_foot"]')
-        frames = tuple(frame_of(self.robot, name) for name in names)
+        frames = tuple(named_frame(self.robot, name) for name in names)
         placement = FRAME_QUANTITIES["T"].function
 
         def function(tree: Any, q: Array) -> Array:
@@ -211,7 +211,7 @@ class KernelSet(HeldKernels):
         """
         if what not in FRAME_QUANTITIES:
             raise one_of("quantity of a frame", what, FRAME_QUANTITIES)
-        quantity, frame = FRAME_QUANTITIES[what], frame_of(self.robot, name)
+        quantity, frame = FRAME_QUANTITIES[what], named_frame(self.robot, name)
         key = (what, name, reference) if quantity.reference else (what, name)
         return self._kernel(key, quantity.of_frame(frame, reference), frame_identity(frame))
 
@@ -225,8 +225,8 @@ class KernelSet(HeldKernels):
 
         Args:
             names: Names of kernels, as `crba` or `com`, or their symbols: M, h, g, Minv, Jcom, vcom, Jdvcom, Ag, hg,
-                Agdv, kinetic, potential, tau (needs a), a (needs tau); and of a frame, as `J:left_foot` or
-                `J:left_foot@local`: T, J, Jdv, V, A, classical.
+                Agdv, kinetic, potential, tau (needs a), a (needs tau); and of a frame, as `J:left_foot`,
+                `J:left_foot@local` or `J:contact left_foot`: T, J, Jdv, V, A, classical.
         """
         wanted = _list_of_names(names)
         return self._kernel(("bundle", *wanted), *bundle_quantity(self.robot, wanted))
@@ -364,6 +364,18 @@ SYMBOLS = {
 WORDS = {name: quantity for name, quantity in QUANTITIES.items() if len(quantity.outputs) == 1}
 
 
+def named_frame(robot: Robot, name: str) -> Frame:
+    """The frame of a name; `contact NAME` is that of a contact surface, whatever else has its name.
+
+    Args:
+        robot: The robot.
+        name: As in `frame_of`, or `contact NAME`.
+    """
+    word, _, surface = name.partition(" ")
+    is_contact = word == "contact" and surface and not robot.model.existFrame(name)
+    return contact_frame(robot, surface) if is_contact else frame_of(robot, name)
+
+
 def frame_identity(*frames: Frame) -> tuple[Any, ...]:
     """All numbers of frames, for the cache."""
     return tuple(x for frame in frames for x in (str(frame.body), np.asarray(frame.R), np.asarray(frame.p)))
@@ -418,5 +430,5 @@ def _frame_part(robot: Robot, name: str) -> tuple[Quantity, tuple[Any, ...]]:
     if word not in single:
         raise one_of("quantity of a frame", word, single)
     require_reference(reference)
-    frame = frame_of(robot, label)
+    frame = named_frame(robot, label)
     return FRAME_QUANTITIES[word].of_frame(frame, reference), (name, *frame_identity(frame))

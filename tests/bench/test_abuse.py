@@ -3,14 +3,17 @@
 import pytest
 
 import surefoot as sf
-from bench.cases.abuse import KINDS, abuse
+from bench.cases.abuse import CONTROLLERS, KINDS, abuse
 
 
-def test_every_tick_is_safe_and_every_failure_has_a_name():
-    found = abuse(sf.load("small-humanoid"), 300, seed=1)
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_every_tick_is_safe_and_every_trouble_has_a_name_in_the_log(controller):
+    found = abuse(sf.load("small-humanoid"), 300, 1, controller)
     assert found["ticks"] == 300
     assert set(found["kinds"]) == {"calm", *KINDS}
     assert {"implausible state", "crossed bounds", "not finite", "no end"} <= set(found["reasons"])
+    bugs = found["kinds"]["bug in the command"] + found["kinds"]["bug in observing"]
+    assert (found["reasons"]["error"], found["reasons"]["silent sensors"]) == (bugs, found["kinds"]["silent sensors"])
 
 
 @pytest.mark.slow
@@ -18,4 +21,4 @@ def test_every_tick_is_safe_and_every_failure_has_a_name():
 def test_ten_thousand_ticks(name):
     found = abuse(sf.load(name), 10_000, seed=2)
     assert found["fallbacks"] > 1000
-    assert "error" not in found["reasons"]
+    assert found["reasons"]["error"] == found["kinds"]["bug in the command"] + found["kinds"]["bug in observing"]

@@ -1,6 +1,7 @@
 """Words of a bundle, against the kernels and functions that they stand for."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from surefoot.compiler import compile_robot
@@ -65,6 +66,30 @@ def test_the_usual_reference_is_world_aligned(walker, of_walker):
     assert (found["J:FL_FOOT"] == walker.jacobian(of_walker.q, "FL_FOOT")).all()
 
 
+def test_a_contact_surface_that_is_called_like_its_link_has_a_word_of_its_own():
+    """Against Pinocchio, with the surface as an operational frame."""
+    robot, name = load("g1"), "left_ankle_roll_link"
+    k, surface, model = compile_robot(robot), robot.contacts[name], robot.model.copy()
+    link = model.frames[model.getFrameId(name)]
+    place = link.placement * pin.SE3(surface.placement)
+    sole = model.addFrame(pin.Frame("sole", link.parentJoint, place, pin.FrameType.OP_FRAME))
+    rng = np.random.default_rng(5)
+    q, v = pin.randomConfiguration(model, -np.ones(robot.nq), np.ones(robot.nq)), rng.normal(size=robot.nv)
+    words = ["T:contact " + name, "J:contact " + name, "J:contact " + name + "@local", "Jdv:contact " + name]
+    found = k.bundle([*words, "T:" + name])(q, v)
+    data, aligned = model.createData(), pin.LOCAL_WORLD_ALIGNED
+    pin.forwardKinematics(model, data, q, v, 0.0 * v)
+    pin.updateFramePlacements(model, data)
+    right = [data.oMf[sole].homogeneous, pin.computeFrameJacobian(model, data, q, sole, aligned).copy()]
+    right += [pin.computeFrameJacobian(model, data, q, sole, pin.LOCAL)]
+    right += [pin.getFrameClassicalAcceleration(model, data, sole, aligned).vector]
+    for word, value in zip(words, right, strict=True):
+        np.testing.assert_allclose(found[word], value, atol=1e-10)
+    assert np.linalg.norm((found[words[0]] - found["T:" + name])[:3, 3]) > 0.03
+    assert (found[words[1]] == k.jacobian(q, "contact " + name)).all()
+    assert (found[words[0]] == k.frames(q, ["contact " + name])[0]).all()
+
+
 def test_a_bundle_takes_what_its_words_need(arm, of_arm):
     """And shares what they have in common."""
     assert arm.bundle(["M", "com"]).recipe.inputs == ("q",)
@@ -83,7 +108,14 @@ def test_one_word_is_a_dictionary_too(arm, of_arm):
 
 @pytest.mark.parametrize(
     ("word", "said"),
-    [("Mass", "`Mass`"), ("J:FL_FOT", "FL_FOOT"), ("Q:FL_FOOT", "`Q`"), ("J:FL_FOOT@worl", "`world`"), ("J:", "frame")],
+    [
+        ("Mass", "`Mass`"),
+        ("J:FL_FOT", "FL_FOOT"),
+        ("Q:FL_FOOT", "`Q`"),
+        ("J:FL_FOOT@worl", "`world`"),
+        ("J:", "frame"),
+        ("J:contact FL_FOT", "contact surface"),
+    ],
 )
 def test_words_that_there_are_not(walker, word, said):
     with pytest.raises(UnknownNameError, match=said):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -26,11 +27,12 @@ def push_map(
 ) -> int:
     """Find the largest push that a standing robot survives in 8 directions; resumable, with a polar picture."""
     from surefoot.robot import anatomy, load
-    from surefoot.scenario.sweeps import run_push_map
+    from surefoot.scenario.sweeps import is_stale, run_push_map
 
     folder = out or Path("runs") / f"push-map-{Path(robot).stem}{'-ideal' if ideal else ''}"
-    folder.mkdir(parents=True, exist_ok=True)
     methods = ["joint_pd", "balance", *(["steps"] if stepping and len(anatomy(load(robot)).feet) == 2 else [])]
+    if is_stale(robot, folder, ideal):
+        print(f"{folder}: of another version of surefoot or of the robot; searched anew", file=sys.stderr)
     with progress("pushing") as tell:
         found = run_push_map(
             robot, folder, methods, ideal, lambda done, total: tell(done / total, f"{done} of {total} directions")

@@ -19,9 +19,9 @@ from surefoot.control.balance.pressing import PressingForces
 from surefoot.control.balance.push_observer import PushObserver
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
-from surefoot.control.legged import OutputKind, closest_inside, placement_of, turned
-from surefoot.control.whole_body import TROUBLES, WholeBodySettings
-from surefoot.errors import SurefootError, one_of
+from surefoot.control.legged import OutputKind, TickGuard, closest_inside, com_over_soles, placement_of, turned
+from surefoot.control.whole_body import WholeBodySettings
+from surefoot.errors import one_of
 from surefoot.motion import Channel, Command, Observation, State
 from surefoot.robot import Robot
 from surefoot.tasks import FramePosition
@@ -32,6 +32,7 @@ _SOLE_SHARE = 1.0  # in which centres of pressure may lie
 _LONGEST_TICK = 0.1  # [s]
 _LOWER_TIME = 0.8  # over which the robot lowers itself and shifts its weight well inside at the beginning [s]
 _REACH_GAINS = (200.0, 28.0)
+_HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
 
 
@@ -100,6 +101,7 @@ class BalanceController:
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
         output, lower = self.settings.output, self.settings.lower
         self.body = BalancedBody(robot, self.q0, reaches, margins, hands, output, self._steps, lower)
+        self._guard = TickGuard(self.body)
         for task in reaches:
             self.body[task.name].set_gains(*_REACH_GAINS)
             self.body[task.name].set_activation(0.0)
@@ -117,6 +119,11 @@ class BalanceController:
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
         self._polygons: dict[tuple[int, ...], Array] = {}
+        height = (1.0 - lower) * com_over_soles(robot, self.q0)
+        omega = sqrt(self._gravity / height)
+        b = float(min(self.body.trunk_inertia[:2])) / (robot.mass * height * omega)
+        self._held_beyond = _HOLD * self.settings.swing.reach(omega, b)  # of the soles [m]
+        self._is_capturable = True
 
     def observe(self, observation: Observation) -> None:
         """Take what is known about contacts.
@@ -124,25 +131,22 @@ class BalanceController:
         Args:
             observation: Now.
         """
+        self._guard.observe(observation, self._observe)
+
+    def _observe(self, observation: Observation) -> None:
         self._touching = self.body.touching(observation.touching)
         self._pressing.observe(observation.readings)
         if self.body.output is not None:
             self.body.output.observe(observation.readings)
 
     def command(self, t: float, state: State) -> Command:
-        """The torques in a state. Nothing is raised: without a solution, `body.trouble` names the reason.
+        """The torques in a state. Nothing is raised: `body.trouble` names what went wrong.
 
         Args:
             t: Time [s].
             state: The state.
         """
-        q, v = np.asarray(state.q), np.asarray(state.v)
-        if not self.body.problem.is_plausible(q, v):
-            return self.body.fall_back("implausible state")
-        try:
-            return self._command(t, q, v)
-        except (SurefootError, ArithmeticError, ValueError) as error:  # a robot that stands must not be dropped
-            return self.body.fall_back(f"error: {error}")
+        return self._guard.command(t, state, self._command)
 
     def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
@@ -243,6 +247,9 @@ class BalanceController:
         far = float(np.hypot(ahead[0], ahead[1]))
         wanted = soon + against + ahead * min(1.0, s.ahead * self._com_ref[2] / max(far, 1e-9))
         beyond, edge = self._turn_trunk(soon, polygon, w)
+        if not self._steps:
+            outside = soon - (soon if edge is None else closest_inside(soon, polygon))
+            self._is_capturable = float(np.hypot(outside[0], outside[1])) <= self._held_beyond
         self._zmp = beyond + closest_inside((wanted if edge is None else wanted + edge) - beyond, polygon)
         acceleration = turned(w * w * (self._com[:2] - self._zmp), self.footing.frame[3])
         height = self.footing.frame[2] + self._com_ref[2] - self._dip()
@@ -322,12 +329,10 @@ class BalanceController:
             Channel("dcm", "m", 2, lambda: self._dcm),
             Channel("dcm_reference", "m", 2, lambda: self._dcm_ref),
             Channel("zmp_command", "m", 2, lambda: self._zmp),
+            Channel("capturable", "1", None, lambda: float(self._is_capturable)),
             Channel("hand_error", "m", None, lambda: self._hand_error),
             *(Channel(f"press_{name}", "N", None, partial(_press_of, self, name)) for name in body.hands),
-            Channel("passes", "1", None, lambda: float(body.passes)),
-            Channel("violation", "N | N m", None, lambda: body.violation),
-            Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
-            Channel("trouble", "1", None, lambda: float(_trouble_number(body.trouble))),
+            *self._guard.channels,
         ]
 
 
@@ -351,15 +356,6 @@ def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:
 def _press_of(controller: BalanceController, name: str) -> float:
     """Normal force that a hand is asked for now [N]."""
     return controller._pressing.asked.get(name, 0.0)
-
-
-def _trouble_number(trouble: str) -> int:
-    """How a reason is logged: 0 for none, from 1 on its place in `TROUBLES`, one more for any other.
-
-    Args:
-        trouble: The reason.
-    """
-    return 0 if not trouble else 1 + (TROUBLES.index(trouble) if trouble in TROUBLES else len(TROUBLES))
 
 
 def _places(robot: Robot, q: Array, T: Array, names: set[str], hands: Sequence[str]) -> dict[str, Array]:

@@ -29,7 +29,6 @@ _DOUBT = 0.14  # how far the estimate may be off meanwhile, share of the height
 _SETTLE = 0.8  # no steps before [s]
 _AFTER = 1.0  # how long after a step the capture point must be well inside the support [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
-_HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
 _STEADY = 0.2  # how far beyond the soles the ground may push to keep the trunk upright, share of the height
 _AGAINST = 0.05  # the same where that brings the fall on
 _FORESIGHT = 0.05  # how far into a push is looked ahead [s]
@@ -66,14 +65,11 @@ class StepRecovery(BalanceController):
         self._height = self._highest
         self._omega = sqrt(self._gravity / self._highest)
         self._catcher = Catcher(self.body.feet, [foot.sole for foot in self.body.feet], legs, self._omega)
-        b = float(min(self.body.trunk_inertia[:2])) / (robot.mass * self._highest * self._omega)
         self._after_step = replace(self.settings, swing=replace(self.settings.swing, fastest=0.0))
-        self._trunk_reach = self.settings.swing.reach(self._omega, b)
         self._step: CatchStep | None = None
         self.steps = 0
         """Steps that were made."""
         self._since = 0.0
-        self._is_capturable = True
 
     def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
@@ -115,7 +111,7 @@ class StepRecovery(BalanceController):
         doubt = _DOUBT * self._highest * max(0.0, 1.0 - self._since / _SETTLES) if self.steps > 1 else 0.0
         if inside >= -doubt:
             return None
-        step, is_held = catcher.choose(dcm, poses, com), -inside <= _HOLD * self._trunk_reach
+        step, is_held = catcher.choose(dcm, poses, com), -inside <= self._held_beyond
         self._is_capturable = is_held or step.found.viable
         return step if catcher.margin(step) >= catcher.well_inside or not is_held else None
 
@@ -185,5 +181,4 @@ class StepRecovery(BalanceController):
             Channel("support", "1", None, lambda: -1.0 if self._step is None else float(self._step.support)),
             Channel("landing", "m", 2, lambda: np.full(2, np.nan) if self._step is None else self._step.landing[:2]),
             Channel("late", "s", None, lambda: 0.0 if self._step is None else self._step.late),
-            Channel("capturable", "1", None, lambda: float(self._is_capturable)),
         ]

@@ -69,6 +69,8 @@ class TrunkSwing:
             omega: ω [1/s].
             b: Change of the velocity of the DCM per acceleration of the lean [m s/rad].
         """
+        if self.fastest <= 0.0:
+            return 0.0
         lean = min(self.forward, self.otherwise)
         first = sqrt(2.0 * lean / (self.fastest * (1.0 + self.fastest / self.braking)))
         then = first * self.fastest / self.braking

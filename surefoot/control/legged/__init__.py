@@ -1,6 +1,7 @@
 """Legged robots under whole-body control: feet, centre of mass and trunk; reach of the legs; flat poses."""
 
 from surefoot.control.legged.body import LeggedBody
+from surefoot.control.legged.guard import TickGuard
 from surefoot.control.legged.legs import (
     LegReach,
     com_over_soles,
@@ -19,6 +20,7 @@ __all__ = [
     "LeggedBody",
     "OutputKind",
     "PositionOutput",
+    "TickGuard",
     "WholeBodyFollower",
     "closest_inside",
     "com_over_soles",

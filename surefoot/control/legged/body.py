@@ -103,7 +103,7 @@ class LeggedBody:
         self.legs = [LegLimits(robot, foot, self.problem.rows.settings.joint_margin) for foot in self.feet]
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
-        """How often there was no solution, by reason."""
+        """How often there was no solution, or another trouble, by reason."""
         self._driven_entries, self._last, self._t = _entries_of(robot), np.zeros(robot.nu), -np.inf
         self._held = np.asarray(q0)[self._driven_entries]
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
@@ -176,8 +176,10 @@ class LeggedBody:
         at, speed, places = self._see(q, v)
         return at, speed, [flat_pose(T) for T in places]
 
-    def touching(self, contacts: Array) -> list[float]:
-        """How sure each foot touches, from probabilities of all contacts of the robot."""
+    def touching(self, contacts: Array) -> list[float] | None:
+        """How sure each foot touches, from probabilities of all contacts of the robot; None if nobody knows."""
+        if contacts[0] != contacts[0] and np.isnan(contacts).all():
+            return None
         return [max(float(contacts[k]) for k in ids) for ids in self._contact_ids]
 
     def hold(self, foot: int, pose: Array) -> None:

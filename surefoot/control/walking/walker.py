@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from surefoot.arrays import Array
 from surefoot.control.legged import (
     LeggedBody,
+    TickGuard,
     flat_pose,
     leg_reach,
     local,
@@ -78,6 +79,7 @@ class WalkingController:
         self.omega = sqrt(float(np.linalg.norm(robot.tree.gravity)) / self.settings.height)
         yaw = yaw_share(self.settings, self.omega)
         self.body = LeggedBody(robot, self.q0, self.settings.height, self.tasks, body, yaw=yaw)
+        self._guard = TickGuard(self.body)
         held = [task for task in self.tasks if isinstance(task, FrameOrientation)]
         for task in held:
             self.body.trunk.add(self.body[task.name])
@@ -103,16 +105,21 @@ class WalkingController:
         Args:
             observation: Now.
         """
+        self._guard.observe(observation, self._observe)
+
+    def _observe(self, observation: Observation) -> None:
         self._touching = self.body.touching(observation.touching)
 
     def command(self, t: float, state: State) -> Command:
-        """The torques in a state.
+        """The torques in a state. Nothing is raised: `body.trouble` names what went wrong.
 
         Args:
             t: Time [s].
             state: The state.
         """
-        q, v = np.asarray(state.q), np.asarray(state.v)
+        return self._guard.command(t, state, self._command)
+
+    def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
         dt = t - (t if self._t is None else self._t)
         if self._t is None:
@@ -320,7 +327,7 @@ def _require_biped(robot: Robot) -> None:
 
 
 def _channels(walker: WalkingController) -> list[Channel]:
-    w, plan, body = walker, walker.ahead, walker.body
+    w, plan = walker, walker.ahead
     return [
         Channel("phase", "1", None, lambda: float(w.phase)),
         Channel("support", "1", None, lambda: float(plan.support)),
@@ -332,7 +339,5 @@ def _channels(walker: WalkingController) -> list[Channel]:
         Channel("landing", "m", 2, lambda: plan.coming[0][:2] if plan.coming else np.full(2, np.nan)),
         Channel("late", "s", None, lambda: max(0.0, w._clock - w._length) if w.phase == SWING else 0.0),
         Channel("capturable", "1", None, lambda: float(plan.is_capturable)),
-        Channel("passes", "1", None, lambda: float(body.passes)),
-        Channel("violation", "N | N m", None, lambda: body.violation),
-        Channel("fallbacks", "1", None, lambda: float(body.fallbacks)),
+        *walker._guard.channels,
     ]

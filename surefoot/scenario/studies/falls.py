@@ -1,4 +1,4 @@
-"""Why a walking robot fell: the first sign of trouble about when it lost its balance."""
+"""Why a legged robot fell: the first sign of trouble about when it lost its balance."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fall_cause(robot: Robot, log: Log) -> str | None:
 
     Args:
         robot: The robot.
-        log: Of a walk.
+        log: Of a walk, or of a robot that balances.
     """
     fall = log.metadata["fall_time_s"]
     if fall is None:
@@ -100,8 +100,9 @@ def _drives(robot: Robot, log: Log, start: float, end: float) -> Iterator[tuple[
 def _slip(robot: Robot, log: Log, item: dict[str, Any]) -> str:
     """A slip of a foot that stands, or of one that should be in the air."""
     row = min(int(np.searchsorted(log.time, item["start"])), len(log) - 1)
-    support = anatomy(robot).feet[int(log["control.support"][row])]
-    swings = log["control.phase"][row] == 2.0 and item["where"] not in support.contacts
+    swings = False
+    if "control.support" in log.columns and log["control.phase"][row] == 2.0:
+        swings = item["where"] not in anatomy(robot).feet[int(log["control.support"][row])].contacts
     return f"swing foot {item['where']} hit the ground" if swings else f"slip of {item['where']}"
 
 
@@ -117,9 +118,10 @@ def _columns(log: Log, start: float, end: float) -> Iterator[tuple[float, str]]:
     time = np.asarray(log.time)
     recent = (time >= start) & (time <= end)
     failed = np.diff(np.asarray(log["control.fallbacks"]), prepend=0.0) > 0.0
+    late = np.asarray(log["control.late"]) if "control.late" in log.columns else np.zeros(len(time))
     for flags, text in (
         (np.asarray(log["control.capturable"]) == 0.0, "capture point out of reach"),
-        (np.asarray(log["control.late"]) > _LATE, "late touch-down"),
+        (late > _LATE, "late touch-down"),
         (failed, "whole-body problem without solution"),
     ):
         rows = np.flatnonzero(recent & flags)

@@ -66,8 +66,8 @@ def balance(run: StudiedRun) -> Findings:
         "steps": getattr(controller, "steps", 0),
         "largest_tilt_deg": float(np.rad2deg(log["base.tilt"].max())),
         "fallbacks": int(log["control.fallbacks"][-1]),
-        "fall_cause": fall_cause(robot, log) if "control.capturable" in log.columns else None,
-        "fall_foreseen_s": _foreseen(log) if "control.capturable" in log.columns else None,
+        "fall_cause": fall_cause(robot, log),
+        "fall_foreseen_s": _foreseen(log),
         "fallback_reasons": dict(controller.body.troubles),
     }
     return Findings(metrics, _moves_trouble(robot, log, metrics, len(controller.timeline.moves)))

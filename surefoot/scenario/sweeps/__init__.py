@@ -4,7 +4,7 @@ from surefoot.scenario.sweeps.controllers import CONTROLLERS, ControllerRow, com
 from surefoot.scenario.sweeps.jobs import OTHER_ROBOT, PASSED, Job, Outcome, run_jobs
 from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
 from surefoot.scenario.sweeps.perturbed import Perturbation, Rate, perturbed_overrides, wilson
-from surefoot.scenario.sweeps.push_map import PushMap, PushRow, largest_survived, push_map_page, run_push_map
+from surefoot.scenario.sweeps.push_map import PushMap, PushRow, is_stale, largest_survived, push_map_page, run_push_map
 from surefoot.scenario.sweeps.speed import FastestWalk, Trial, fastest_walk
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "compare_controllers",
     "controllers_page",
     "fastest_walk",
+    "is_stale",
     "largest_survived",
     "matrix_jobs",
     "matrix_page",

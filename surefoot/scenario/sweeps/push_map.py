@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from math import cos, pi, sin
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
+from surefoot.codegen import cache, identity_of
 from surefoot.errors import FileFormatError, NotSupportedError, one_of
 from surefoot.files import read_json, write_text
 from surefoot.markup import Html, html, joined
@@ -65,11 +67,13 @@ class PushMap:
         robot: Name or file.
         ideal: Whether controllers saw the true state.
         rows: In the order of methods and directions.
+        made_with: Digest of the robot and the versions of surefoot and MuJoCo; rows of another one are not used.
     """
 
     robot: str
     ideal: bool
     rows: tuple[PushRow, ...]
+    made_with: str = ""
 
 
 def run_push_map(
@@ -82,9 +86,11 @@ def run_push_map(
 ) -> PushMap:
     """Find the largest survived push in 8 directions; goes on with what a file of the folder has already.
 
+    Rows that were found with another robot or another version are searched anew; see `is_stale`.
+
     Args:
         robot: Name or file.
-        folder: For `push-map.json` and `push-map.html`.
+        folder: For `push-map.json` and `push-map.html`; made if it does not exist.
         methods: Which controllers.
         ideal: Whether controllers see the true state.
         told: Called with how many of how many searches are done.
@@ -93,37 +99,63 @@ def run_push_map(
     for method in methods:
         if method not in METHODS:
             raise one_of("controller", method, METHODS)
-    wanted = [(method, float(angle)) for method in methods for angle in DIRECTIONS]
-    known = {key: row for key, row in _known(folder / _FILE, robot, ideal).items() if key in wanted}
-    for method in methods:
         _scenario(robot, method, ideal, 0.0, 0.0)
-    told(len(known), len(wanted))
-    for row in _searched(robot, [key for key in wanted if key not in known], ideal, workers):
+    wanted = [(method, float(angle)) for method in methods for angle in DIRECTIONS]
+    before, now = _known(folder / _FILE, robot, ideal), _made_with(robot)
+    known = {(row.controller, row.direction_deg): row for row in before.rows if before.made_with == now}
+    left = [key for key in wanted if key not in known]
+    folder.mkdir(parents=True, exist_ok=True)
+    told(len(wanted) - len(left), len(wanted))
+    for k, row in enumerate(_searched(robot, left, ideal, workers), 1):
         known[row.controller, row.direction_deg] = row
-        _write(folder, PushMap(robot, ideal, tuple(known[key] for key in wanted if key in known)))
-        told(len(known), len(wanted))
-    found = PushMap(robot, ideal, tuple(known[key] for key in wanted))
-    _write(folder, found)
-    return found
+        _write(folder, PushMap(robot, ideal, _in_order(known), now))
+        told(len(wanted) - len(left) + k, len(wanted))
+    _write(folder, PushMap(robot, ideal, _in_order(known), now))
+    return PushMap(robot, ideal, tuple(known[key] for key in wanted), now)
 
 
-def _known(file: Path, robot: str, ideal: bool) -> dict[tuple[str, float], PushRow]:
-    """Rows of an earlier search."""
+def is_stale(robot: str, folder: Path, ideal: bool = False) -> bool:
+    """Whether a folder has rows that were found with another robot of this name, or another version of the code.
+
+    Args:
+        robot: Name or file.
+        folder: Of the map.
+        ideal: Whether controllers see the true state.
+    """
+    before = _known(folder / _FILE, robot, ideal)
+    return bool(before.rows) and before.made_with != _made_with(robot)
+
+
+def _made_with(robot: str) -> str:
+    """Digest of all that a row depends on."""
+    model = identity_of(load(robot, base="floating"))
+    if model is None:
+        raise NotSupportedError(f"`{robot}` has parts that cannot be told apart", next_step="load it from a file")
+    return cache.key(model, cache.package_version(), version("mujoco"))
+
+
+def _known(file: Path, robot: str, ideal: bool) -> PushMap:
+    """An earlier map."""
     if not file.exists():
-        return {}
+        return PushMap(robot, ideal, ())
     try:
         data = read_json(file)
-        rows = [PushRow(**row) for row in data["rows"]]
-        same = data["robot"] == robot and data["ideal"] == ideal
+        found = PushMap(**{**data, "rows": tuple(PushRow(**row) for row in data["rows"])})
+        if not {row.controller for row in found.rows} <= METHODS.keys():
+            raise ValueError
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError("is not a push map", file=file, next_step="remove it, or give another --out") from error
-    if not same:
+    if (found.robot, found.ideal) != (robot, ideal):
         raise FileFormatError(
-            f"is a push map of `{data['robot']}`, {'true' if data['ideal'] else 'estimated'} states",
+            f"is a push map of `{found.robot}`, {'true' if found.ideal else 'estimated'} states",
             file=file,
             next_step="give another --out",
         )
-    return {(row.controller, row.direction_deg): row for row in rows}
+    return found
+
+
+def _in_order(rows: dict[tuple[str, float], PushRow]) -> tuple[PushRow, ...]:
+    return tuple(sorted(rows.values(), key=lambda row: (list(METHODS).index(row.controller), row.direction_deg)))
 
 
 def _write(folder: Path, found: PushMap) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.cli.legged.walk import goal_in
 from surefoot.errors import ShapeError
-from surefoot.scenario.sweeps import FastestWalk, Outcome, Trial
+from surefoot.scenario.sweeps import FastestWalk, Outcome, Trial, push_map
 from tests.cli.test_main import surefoot
 
 WORLD = """
@@ -123,3 +123,62 @@ def test_speed_prints_the_limit(capsys, tmp_path, monkeypatch):
     status, out, _ = surefoot(capsys, "speed", "g1", "--out", str(tmp_path / "b"))
     assert out.splitlines()[-1] == str(tmp_path / "b")
     assert "fastest clean walk 0.610 m/s" in out
+
+
+@pytest.fixture
+def pushed(monkeypatch):
+    """The directions of all searches; each finds 20 N s."""
+    tried = []
+
+    def found(robot, method, angle, ideal):
+        tried.append((method, angle))
+        return push_map.PushRow(angle, 20.0, 1.25, method == "steps", method)
+
+    monkeypatch.setattr(push_map, "largest_survived", found)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {0})
+    return tried
+
+
+def test_a_push_map_goes_on_but_not_with_rows_of_another_version(capsys, tmp_path, pushed, monkeypatch):
+    def rows():
+        status, out, err = surefoot(capsys, "push-map", "humanoid", "--json", "--out", str(tmp_path / "map"))
+        assert status == 0, err
+        searches = sorted(pushed)
+        pushed.clear()
+        return json.loads(out), searches, err
+
+    found, searches, _ = rows()
+    assert searches == [(name, 45.0 * k) for name in ("balance", "joint_pd", "steps") for k in range(8)]
+    assert [(row["direction_deg"], row["stepping"]) for row in found[:9]] == [
+        *((45.0 * k, False) for k in range(8)),
+        (0.0, True),
+    ]
+    assert len(found) == 16
+    assert found[0] == {"direction_deg": 0.0, "impulse_ns": 20.0, "share_of_m_omega_s": 1.25, "stepping": False}
+
+    file = tmp_path / "map" / "push-map.json"
+    stored = json.loads(file.read_text())
+    file.write_text(json.dumps(stored | {"rows": [row for row in stored["rows"] if row["direction_deg"] != 90.0]}))
+    again, searches, err = rows()
+    assert (again, searches) == (found, [(name, 90.0) for name in ("balance", "joint_pd", "steps")])
+    assert "searched anew" not in err
+
+    monkeypatch.setattr("surefoot.codegen.cache.package_version", lambda: "another")
+    again, searches, err = rows()
+    assert (again, len(searches)) == (found, 24)
+    assert "searched anew" in err
+
+
+def test_a_push_map_of_some_controllers_keeps_the_rows_of_the_others(capsys, tmp_path, pushed):
+    for words in ([], ["--no-stepping"]):
+        assert surefoot(capsys, "push-map", "humanoid", "--out", str(tmp_path), *words)[0] == 0
+    assert len(json.loads((tmp_path / "push-map.json").read_text())["rows"]) == 24
+
+
+@pytest.mark.parametrize(("robot", "why"), [("nosuch", "nosuch"), ("panda", "cannot stand")])
+def test_a_push_map_of_no_robot_that_stands_leaves_nothing(capsys, tmp_path, monkeypatch, robot, why):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = surefoot(capsys, "push-map", robot)
+    assert status == 2
+    assert why in err
+    assert not list(tmp_path.iterdir())

@@ -91,6 +91,7 @@ def test_the_first_sign_about_the_loss_of_balance_is_named(incidents, columns, c
     [
         ("walk", ["world.friction=0.08"], "slip of"),
         ("push-walk", ["events.0.margin=1.5"], "after a push of"),
+        ("push", ["events.0.margin=1.8"], "capture point out of reach after a push of"),
         ("carry", ["events.0.share=1.5"], ""),
     ],
 )

@@ -53,6 +53,7 @@ def walk(run: StudiedRun) -> Findings:
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
         "fallbacks": int(log["control.fallbacks"][-1]),
+        "fallback_reasons": dict(controller.body.troubles),
         "fall_cause": fall_cause(robot, log),
         "start_to_end_m": float(np.hypot(*(end - start)[:2])),
         **_held(controller, log),
