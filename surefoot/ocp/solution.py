@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -184,7 +185,15 @@ class Solution:
         return feedback
 
     def explain(self) -> Explanation:
-        """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
+        """Which limits conflict in which phase where no solution was found, and the least that they must yield.
+
+        Raises:
+            UnsolvedError: Rounding leaves it open; `trouble` lists the rows that are violated most.
+        """
+        return self._explanation
+
+    @cached_property
+    def _explanation(self) -> Explanation:
         problem, own = copy(self.problem), self.transcription  # in which fixed durations may yield, too
         problem.phases = [
             replace(phase, duration=(low, guess, max(high, low * (1.0 + 1e-9))))
@@ -194,19 +203,21 @@ class Solution:
         w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
         return explain_conflict(t.program, w, _limit_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
 
-    @property
+    @cached_property
     def trouble(self) -> str | None:
-        """Why there is no solution, with the limits that conflict where these are known; None after success."""
+        """Why there is no solution: the limits that conflict, or what is violated most; None after success."""
         if self.success:
             return None
         if lost := self._undefined():
             return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
         text = f"the solver did not converge: {self.staged.message or self.staged.outcome}"
-        try:
-            conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
-        except UnsolvedError:
-            conflict = None
-        return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
+        if self.staged.outcome in ("infeasible", "failed"):
+            with suppress(UnsolvedError):
+                if not (conflict := self.explain()).feasible:
+                    return f"{text}. {conflict.sentence}"
+        names = (name.partition(" of stage ")[0] for name in self.staged.violated)
+        violated = dict.fromkeys(_limit_of_row(name) if " @ " in name else "dynamics" for name in names)
+        return f"{text}. Violated most: {listed(list(violated))}" if violated else text
 
     def _undefined(self) -> list[str]:
         """Blocks and phases whose values or derivatives are not finite where the solver ended."""
