@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -23,13 +23,13 @@ from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation, UnsolvedError
-from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
+from surefoot.solvers.staged import Gains, Multipliers, Outcome, StagedSolution, explain_conflict
 from surefoot.words import listed
 
 FORMAT = "surefoot.ocp.solution/1"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """What a solve ended with, good or bad.
 
@@ -44,6 +44,11 @@ class Solution:
     staged: StagedSolution
     solver: str
     build_time: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.staged.outcome}, {self.solver}: {self.iterations} iterations, cost {self.objective:.6g})"
+        )
 
     @property
     def success(self) -> bool:
@@ -244,6 +249,7 @@ class Solution:
         arrays = {"w": self.staged.w, "gaps": m.gaps, "rows": m.rows, "end_rows": m.end_rows, "bounds": m.bounds}
         heading = {"format": FORMAT, "robot": self.problem.robot.name, "solver": self.solver, **self.metrics()}
         heading |= {
+            "outcome": self.staged.outcome,
             "formulation": str(self.problem.formulation),
             "durations": self.durations,
             "parameters": self.parameters,
@@ -276,6 +282,12 @@ def _unit_of(group: str) -> str:
     return next((unit for name, unit in known.items() if group.startswith(name)), "")
 
 
+def _outcome(given: str) -> Outcome:
+    if given not in get_args(Outcome):
+        raise ValueError(f"there is no outcome `{given}`")
+    return cast(Outcome, given)
+
+
 def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
     """Read what `Solution.save` wrote: variables and multipliers to restart from (`warm=`), and its heading.
 
@@ -292,8 +304,8 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
             raise FileFormatError("has another format", file=path, evidence={"format": heading.get("format")})
         w, *rows = (finite_array(data[name], (None,), name) for name in ("w", "gaps", "rows", "end_rows", "bounds"))
         found = StagedSolution(
-            bool(heading["converged"]), "solved", w, Multipliers(*rows), float(heading["objective"]),
-            int(heading["iterations"]), float(heading["kkt_residual"]), "",
+            bool(heading["converged"]), _outcome(heading["outcome"]), w, Multipliers(*rows),
+            float(heading["objective"]), int(heading["iterations"]), float(heading["kkt_residual"]), "",
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise FileFormatError("is not a solution of optimal control", file=path, evidence={"reason": error}) from error

@@ -17,7 +17,7 @@ from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
-from surefoot.ocp.timeline import PhaseSpec
+from surefoot.ocp.timeline import PhaseSpec, guessed
 from surefoot.solvers.staged import Sizes, StagedProblem
 from surefoot.words import counted
 
@@ -444,8 +444,7 @@ def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: 
     def place(t: float) -> Array:
         if problem.path is None:
             return (1.0 - t / total) * ends[0] + t / total * ends[1]
-        q = finite_array(problem.path(t), (problem.robot.nq,), f"guess at {t:.3g} s")
-        return problem.chart.coordinates(q)
+        return problem.chart.coordinates(guessed(problem.robot, problem.path, t))
 
     path = np.array([place(stage.time) for stage in stages])
     times = np.array([stage.time for stage in stages])
