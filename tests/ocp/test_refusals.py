@@ -86,3 +86,20 @@ def test_solutions_print_briefly_and_are_read_as_they_ended(tmp_path) -> None:
     w[5] = np.nan
     with pytest.raises(SurefootError, match="not finite: 1"):
         problem.solve(warm=replace(solution.staged, w=w))
+
+
+def _lifted(problem: Problem, height: float) -> Problem:
+    q = problem.robot.home.copy()
+    q[2] += height
+    problem.start(q)
+    return problem
+
+
+def test_a_start_away_from_its_contacts_is_refused_by_name() -> None:
+    with pytest.raises(SurefootError, match="not on the contacts of phase `stand`: FL_foot, FR_foot(.|\n)*z .m. 0.05"):
+        _lifted(stand(2), 0.05).solve()
+    found = _lifted(stand(4), 1e-3).solve()  # feet go down to their spots
+    assert found.success
+    free = _lifted(Problem(found.problem.robot), 0.05)
+    free.phase("stand", FEET, 2, 0.5, free=dict.fromkeys(FEET, (2,)))
+    assert transcription.transcribe(free).stages

@@ -1,7 +1,7 @@
 """Phases of a motion, its two ends and its limits; names and numbers that users give."""
 
 from surefoot.ocp.timeline.limits import LimitedTimeline, guessed, in_order, path_of
-from surefoot.ocp.timeline.phases import Ends, PhaseSpec, Timeline, finite, names_of, of_type
+from surefoot.ocp.timeline.phases import Ends, PhaseSpec, Timeline, finite, names_of, of_type, require_start_on_contacts
 
 __all__ = [
     "Ends",
@@ -14,4 +14,5 @@ __all__ = [
     "names_of",
     "of_type",
     "path_of",
+    "require_start_on_contacts",
 ]

@@ -20,6 +20,8 @@ from surefoot.robot import Robot
 
 Transition = Literal["continuous", "soft", "impact"]
 T = TypeVar("T")
+_AWAY, _TURNED = 5e-3, 0.05  # [m] and [rad] by which a start may miss its contacts
+_DIRECTIONS = ("x [m]", "y [m]", "z [m]", "rx [rad]", "ry [rad]", "rz [rad]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +210,37 @@ class Timeline:
         source, sign = _mirrored(self.robot) if mirror else (np.arange(n), np.ones(n))
         skip = tuple(self.chart.names.index(name) for name in omit)
         self.coupling = Periodic(np.r_[source, source + n], np.r_[sign, sign], skip)
+
+
+def require_start_on_contacts(problem: Timeline) -> None:
+    """Refuse a fixed beginning in which contacts of the first phase are not where they hold.
+
+    Args:
+        problem: With at least one phase.
+
+    Raises:
+        ShapeError: A contact is away from its spot in a direction that it ties, and that is not free.
+    """
+    robot, chart, phase, n = problem.robot, problem.chart, problem.phases[0], problem.robot.nv
+    if len(problem.first.y) < n:
+        return  # its contacts are put on their spots by rows
+    links = robot.placements(np.asarray(chart.configuration(np.array([problem.first.y[k] for k in range(n)]))))
+    away = {}
+    for name in phase.contacts:
+        surface, spot = robot.contacts[name], phase.spots[name]
+        E = np.linalg.inv(spot) @ links[surface.frame] @ surface.placement
+        error = np.abs(np.r_[E[:3, 3], 0.5 * (E[[2, 0, 1], [1, 2, 0]] - E[[1, 2, 0], [2, 0, 1]])])
+        held = [k for k in np.flatnonzero(surface.tied).tolist() if k not in phase.free[name]]
+        if (error[held] > np.array([_AWAY] * 3 + [_TURNED] * 3)[held]).any():
+            away[name] = ", ".join(f"{_DIRECTIONS[k]} {error[k]:.3g}" for k in held if error[k] > _AWAY)
+    if away:
+        raise ShapeError(
+            f"the start is not on the contacts of phase `{phase.name}`: {', '.join(away)}",
+            evidence=away,
+            next_step="start where they touch, give `spots` where they are, or leave directions `free`",
+            subject=next(iter(away)),
+            kind="contact",
+        )
 
 
 def finite(value: Any, name: str) -> float:
