@@ -16,13 +16,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from surefoot import ops
 from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.ocp.postures import near_volumes
 from surefoot.ocp.solution import Solution
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, stages_of, transcribe
-from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, solve_staged
+from surefoot.solvers.staged import Progress, SolverOptions, StagedSolution, require_solver, solve_staged
 
 _FEW = 100  # iterations after which it starts with the usual barrier parameter
 _NEAR = 1e-3  # first barrier parameter where only rows were added to a problem that is solved
@@ -56,8 +58,10 @@ class Problem(ProblemSpec):
             gauss_newton: Whether second derivatives are those of weighted squares alone (`riccati`): robust where
                 these dominate, quicker to build, without the fast end of Newton's method.
         """
+        require_solver(solver, options)
         start = time.perf_counter()
         transcription = transcribe(self)
+        earlier = _warm(warm, transcription)
         transcription.functions.derivatives(transcription.program.w0)
         transcription.functions.gauss_newton = gauss_newton
         program = transcription.program
@@ -65,7 +69,6 @@ class Problem(ProblemSpec):
             program = replace(program, patterns=transcription.functions.patterns())
             transcription = replace(transcription, program=program)
         build = time.perf_counter() - start
-        earlier = _warm(warm, transcription)
         if earlier is not None and len(earlier.multipliers.rows) != len(program.row_lower):
             program, earlier = replace(program, w0=earlier.w), None
             transcription = replace(transcription, program=program)
@@ -149,11 +152,12 @@ def _warm(warm: Solution | StagedSolution | None, transcription: Transcription) 
     if warm is None:
         return None
     earlier = warm.staged if isinstance(warm, Solution) else warm
+    w = earlier.w if isinstance(earlier, StagedSolution) else np.zeros(0)
     count = transcription.program.sizes.variables
-    if not isinstance(earlier, StagedSolution) or len(earlier.w) != count:
+    if not isinstance(earlier, StagedSolution) or len(w) != count or not np.isfinite(w).all():
         raise ShapeError(
             "the earlier solution does not fit the problem",
-            evidence={"variables": count, "given": len(getattr(earlier, "w", ()))},
+            evidence={"variables": count, "given": len(w), "not finite": int((~np.isfinite(w)).sum())},
             next_step="restart from a solution of a problem with the same phases, or pass its trajectory to `guess`",
         )
     return earlier

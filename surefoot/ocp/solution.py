@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import numpy as np
 
@@ -22,13 +23,13 @@ from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.transcription import Transcription, transcribe_stages
 from surefoot.robot import Tree
 from surefoot.solvers import Explanation, UnsolvedError
-from surefoot.solvers.staged import Gains, Multipliers, StagedSolution, explain_conflict
+from surefoot.solvers.staged import Gains, Multipliers, Outcome, StagedSolution, explain_conflict
 from surefoot.words import listed
 
 FORMAT = "surefoot.ocp.solution/1"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """What a solve ended with, good or bad.
 
@@ -43,6 +44,11 @@ class Solution:
     staged: StagedSolution
     solver: str
     build_time: float
+
+    def __repr__(self) -> str:
+        return (
+            f"Solution({self.staged.outcome}, {self.solver}: {self.iterations} iterations, cost {self.objective:.6g})"
+        )
 
     @property
     def success(self) -> bool:
@@ -184,7 +190,15 @@ class Solution:
         return feedback
 
     def explain(self) -> Explanation:
-        """Which limits conflict in which phase where no solution was found, and the least that they must yield."""
+        """Which limits conflict in which phase where no solution was found, and the least that they must yield.
+
+        Raises:
+            UnsolvedError: Rounding leaves it open; `trouble` lists the rows that are violated most.
+        """
+        return self._explanation
+
+    @cached_property
+    def _explanation(self) -> Explanation:
         problem, own = copy(self.problem), self.transcription  # in which fixed durations may yield, too
         problem.phases = [
             replace(phase, duration=(low, guess, max(high, low * (1.0 + 1e-9))))
@@ -194,19 +208,21 @@ class Solution:
         w = np.concatenate([stages, list(self.durations.values()), list(self.parameters.values())])
         return explain_conflict(t.program, w, _limit_of_row, lambda k: t.name_of_bound(k, joint=False), _unit_of)
 
-    @property
+    @cached_property
     def trouble(self) -> str | None:
-        """Why there is no solution, with the limits that conflict where these are known; None after success."""
+        """Why there is no solution: the limits that conflict, or what is violated most; None after success."""
         if self.success:
             return None
         if lost := self._undefined():
             return f"the solver did not converge: not finite where it stopped: {listed(lost)}"
         text = f"the solver did not converge: {self.staged.message or self.staged.outcome}"
-        try:
-            conflict = self.explain() if self.staged.outcome in ("infeasible", "failed") else None
-        except UnsolvedError:
-            conflict = None
-        return text if conflict is None or conflict.feasible else f"{text}. {conflict.sentence}"
+        if self.staged.outcome in ("infeasible", "failed"):
+            with suppress(UnsolvedError):
+                if not (conflict := self.explain()).feasible:
+                    return f"{text}. {conflict.sentence}"
+        names = (name.partition(" of stage ")[0] for name in self.staged.violated)
+        violated = dict.fromkeys(_limit_of_row(name) if " @ " in name else "dynamics" for name in names)
+        return f"{text}. Violated most: {listed(list(violated))}" if violated else text
 
     def _undefined(self) -> list[str]:
         """Blocks and phases whose values or derivatives are not finite where the solver ended."""
@@ -233,6 +249,7 @@ class Solution:
         arrays = {"w": self.staged.w, "gaps": m.gaps, "rows": m.rows, "end_rows": m.end_rows, "bounds": m.bounds}
         heading = {"format": FORMAT, "robot": self.problem.robot.name, "solver": self.solver, **self.metrics()}
         heading |= {
+            "outcome": self.staged.outcome,
             "formulation": str(self.problem.formulation),
             "durations": self.durations,
             "parameters": self.parameters,
@@ -265,6 +282,12 @@ def _unit_of(group: str) -> str:
     return next((unit for name, unit in known.items() if group.startswith(name)), "")
 
 
+def _outcome(given: str) -> Outcome:
+    if given not in get_args(Outcome):
+        raise ValueError(f"there is no outcome `{given}`")
+    return cast(Outcome, given)
+
+
 def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
     """Read what `Solution.save` wrote: variables and multipliers to restart from (`warm=`), and its heading.
 
@@ -281,8 +304,8 @@ def load_solution(path: str | Path) -> tuple[StagedSolution, Mapping[str, Any]]:
             raise FileFormatError("has another format", file=path, evidence={"format": heading.get("format")})
         w, *rows = (finite_array(data[name], (None,), name) for name in ("w", "gaps", "rows", "end_rows", "bounds"))
         found = StagedSolution(
-            bool(heading["converged"]), "solved", w, Multipliers(*rows), float(heading["objective"]),
-            int(heading["iterations"]), float(heading["kkt_residual"]), "",
+            bool(heading["converged"]), _outcome(heading["outcome"]), w, Multipliers(*rows),
+            float(heading["objective"]), int(heading["iterations"]), float(heading["kkt_residual"]), "",
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise FileFormatError("is not a solution of optimal control", file=path, evidence={"reason": error}) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -16,9 +16,9 @@ from surefoot.ocp import blocks as known
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
 from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
-from surefoot.ocp.shape import Block, Design, Place
-from surefoot.ocp.timeline import Timeline, finite, names_of
-from surefoot.robot import Robot, Tree
+from surefoot.ocp.shape import Block, Place
+from surefoot.ocp.timeline import LimitedTimeline, in_order, names_of, path_of
+from surefoot.robot import Robot
 
 Reference = ArrayLike | Callable[[float], ArrayLike]
 _OWN = ("torque limit", "motion", "loops", "momentum", "impact", "contact acceleration")
@@ -26,7 +26,7 @@ _OF_CONTACTS = ("cone", "contact", "position", "velocity", "impact")
 """Blocks and rows of the problem itself, and those of its contacts: "cone left_foot"."""
 
 
-class ProblemSpec(Timeline):
+class ProblemSpec(LimitedTimeline):
     """Phases, ends, costs and constraints of a motion; see the module.
 
     Args:
@@ -42,14 +42,6 @@ class ProblemSpec(Timeline):
         self.references: dict[str, Reference] = {}
         self.bounds: dict[str, tuple[Array, Array]] = {}
         self.apart: set[VolumePair] = set()
-        self.parameters: dict[str, tuple[float, float, float]] = {}
-        self.path: Callable[[float], ArrayLike] | None = None
-        self.motion: Trajectory | None = None
-        self.limited = {"positions": True, "velocities": True, "torques": True}
-        self.sole_margin = self.position_margin = 0.0
-        self.drive_share = 1.0
-        self.box: dict[str, tuple[float, float]] = {}
-        self.changes: Design | None = None
 
     def cost(
         self,
@@ -133,7 +125,7 @@ class ProblemSpec(Timeline):
             of_posture: Whether the function looks at coordinates, places and parameters only. It is then compiled
                 apart from the dynamics, which is quick, and holds at the beginning of intervals.
         """
-        low, high = _in_order(name, lower, upper)
+        low, high = in_order(name, lower, upper)
         _require_function(name, function, at)
         size = 0 if reference is None else np.size(reference(0.0) if callable(reference) else reference)
         self.bounds[_free(self, name)] = (low, high)
@@ -157,6 +149,12 @@ class ProblemSpec(Timeline):
             phases: Where; everywhere if None.
         """
         for pair in pairs:
+            if (
+                isinstance(pair, str)
+                or not isinstance(pair, Sequence)
+                or [isinstance(x, str) for x in pair] != [True] * 2
+            ):
+                raise ShapeError("bodies to keep apart are given as pairs of names", evidence={"given": pair})
             self.keep_volumes_apart(
                 f"{pair[0]}|{pair[1]}", volumes_of_pair(self.robot, self.world, pair), margin, phases
             )
@@ -207,98 +205,19 @@ class ProblemSpec(Timeline):
     def _add(self, block: Block) -> None:
         self.blocks.append(block)
 
-    def limits(
-        self,
-        *,
-        positions: bool = True,
-        velocities: bool = True,
-        torques: bool = True,
-        sole_margin: float = 0.0,
-        position_margin: float = 0.0,
-        drive_share: float = 1.0,
-    ) -> None:
-        """Which limits of the robot hold, and by what margins.
 
-        Args:
-            positions: Of the joints.
-            velocities: Of the joints.
-            torques: Of the drives.
-            sole_margin: How far centres of pressure stay inside the soles [m].
-            position_margin: How far joints stay from their limits [rad] or [m], except where home is nearer.
-            drive_share: Share of the speeds and forces of the drives that is used; a follower needs the rest.
-        """
-        self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
-        self.sole_margin = number(sole_margin, "sole_margin")
-        self.position_margin = number(position_margin, "position_margin")
-        self.drive_share = number(drive_share, "drive_share", positive=True)
-
-    def bound(self, name: str, lower: float = -np.inf, upper: float = np.inf) -> None:
-        """Bound a coordinate along the whole path.
-
-        Args:
-            name: Of `problem.chart.names`; with "d " before it, its rate.
-            lower: [rad] or [m].
-            upper: [rad] or [m].
-        """
-        if name.removeprefix("d ") not in self.chart.names:
-            raise one_of("coordinate", name, self.chart.names)
-        low, high = _in_order(name, lower, upper)
-        self.box[name] = (float(low), float(high))
-
-    def parameter(self, name: str, lower: float, upper: float, guess: float | None = None) -> None:
-        """A number that the solver chooses; blocks find it in `node.parameters`.
-
-        Args:
-            name: Unique.
-            lower: Its least value.
-            upper: Its largest value.
-            guess: Where to start.
-        """
-        self.parameters[name] = _with_guess(name, lower, guess, upper)
-
-    def design(
-        self,
-        tree: Callable[[Tree, Mapping[str, Any]], Tree] | None = None,
-        forces: Callable[[Node], Any] | None = None,
-        key: tuple[Any, ...] | None = None,
-    ) -> None:
-        """Let free parameters change the robot: masses, lengths, placements, springs.
-
-        Args:
-            tree: function(tree, parameters) -> Tree, over `ops`: the robot's tree with other entries.
-            forces: function(node) -> (nv,) forces besides those of the drives, such as −k (q − q0) of a spring.
-            key: What the functions depend on, to find their machine code again; None: traced in every process.
-        """
-        for function in (tree, forces):
-            if function is not None and not callable(function):
-                raise ShapeError("what parameters change must be functions", evidence={"given": function})
-        self.changes = Design(tree, forces, key)
-
-    def guess(self, path: Callable[[float], ArrayLike] | Trajectory) -> None:
-        """First guess of the motion: a function of time [s] -> q (nq,), or a trajectory, also with its wrenches."""
-        if not isinstance(path, Trajectory) and not callable(path):
-            raise ShapeError(f"a guess must be a function of time or a trajectory, got {type(path).__name__}")
-        self.motion = path if isinstance(path, Trajectory) else None
-        self.path = _path_of(path) if isinstance(path, Trajectory) else path
-
-
-def _along(problem: Timeline, name: str, motion: Trajectory) -> Callable[[float], ArrayLike]:
+def _along(problem: LimitedTimeline, name: str, motion: Trajectory) -> Callable[[float], ArrayLike]:
     """What a known cost compares with, along a trajectory."""
     where = {"posture": ("y", 0), "joint_posture": ("joints", 0), "com": ("com", 0), "com_height": ("com", 2)}
     if name not in where:
         raise one_of("cost that follows a trajectory", name, where)
-    (quantity, start), path = where[name], _path_of(motion)
+    (quantity, start), path = where[name], path_of(motion)
 
     def at(t: float) -> ArrayLike:
         node = Node(problem.robot, problem.chart, problem.chart.coordinates(path(t)), None)
         return np.asarray(getattr(node, quantity), dtype=float)[start:]
 
     return at
-
-
-def _path_of(motion: Trajectory) -> Callable[[float], ArrayLike]:
-    """Configuration of a trajectory at a time; at its ends before and after it."""
-    return lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q
 
 
 def _require_function(name: str, function: Any, at: Any) -> None:
@@ -309,30 +228,6 @@ def _require_function(name: str, function: Any, at: Any) -> None:
         raise ShapeError(f"`{name}` must be a function of a node, got {type(function).__name__}", subject=name)
     if at not in get_args(Place):
         raise one_of(f"place of `{name}`", str(at), get_args(Place))
-
-
-def _with_guess(name: str, lower: float, guess: float | None, upper: float) -> tuple[float, float, float]:
-    """Lower end, guess and upper end of a parameter, in order."""
-    low, high = finite(lower, name), finite(upper, name)
-    middle = 0.5 * (low + high) if guess is None else finite(guess, name)
-    if not low <= middle <= high:
-        raise ShapeError(
-            f"bounds and guess of parameter `{name}` are not in order",
-            evidence={"lower": lower, "guess": guess, "upper": upper},
-        )
-    return low, middle, high
-
-
-def _in_order(name: str, lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
-    """Bounds as numbers: below each other, and neither above nor below everything."""
-    try:
-        low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
-        right = bool(np.all((low <= high) & (low < np.inf) & (high > -np.inf)))
-    except (TypeError, ValueError, OverflowError):
-        right = False
-    if not right:
-        raise ShapeError(f"bounds of `{name}` are not in order", evidence={"lower": lower, "upper": upper})
-    return low, high
 
 
 def _free(problem: ProblemSpec, name: str) -> str:

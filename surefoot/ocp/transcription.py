@@ -17,7 +17,7 @@ from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
-from surefoot.ocp.timeline import PhaseSpec
+from surefoot.ocp.timeline import PhaseSpec, guessed, require_start_on_contacts
 from surefoot.solvers.staged import Sizes, StagedProblem
 from surefoot.words import counted
 
@@ -102,12 +102,13 @@ def transcribe(problem: ProblemSpec) -> Transcription:
     """The staged program of a problem; nothing is compiled.
 
     Raises:
-        ShapeError: There is no phase, or a guess or reference is not finite.
+        ShapeError: There is no phase, the start is off its contacts, or a guess or reference is not finite.
     """
     if not problem.phases:
         raise ShapeError("the problem has no phases", next_step="add one: problem.phase(name, contacts, …)")
     if problem.formulation.dynamics == "centroidal":
         _require_centroidal(problem)
+    require_start_on_contacts(problem)
     return transcribe_stages(problem, stages_of(problem))
 
 
@@ -444,8 +445,7 @@ def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: 
     def place(t: float) -> Array:
         if problem.path is None:
             return (1.0 - t / total) * ends[0] + t / total * ends[1]
-        q = finite_array(problem.path(t), (problem.robot.nq,), f"guess at {t:.3g} s")
-        return problem.chart.coordinates(q)
+        return problem.chart.coordinates(guessed(problem.robot, problem.path, t))
 
     path = np.array([place(stage.time) for stage in stages])
     times = np.array([stage.time for stage in stages])

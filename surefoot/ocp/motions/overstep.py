@@ -124,7 +124,7 @@ def solve_overstep(
     problem, solution, barrier = overstep(robot, task), first, options.barrier or _NEAR[0]
     low, rung = problem.parameters[HEIGHT][0], _RUNGS[0]
     while True:
-        problem.parameter(HEIGHT, low, min(rung, task.height), low)
+        problem.parameters[HEIGHT] = (low, low, min(rung, task.height))
         solution = problem.solve_apart(solver, replace(options, barrier=barrier), progress, start=solution)
         if not solution.success or rung >= task.height or solution.parameters[HEIGHT] < rung - _REACHED:
             return solution
@@ -179,7 +179,7 @@ def _phases(problem: Problem, task: Overstep, lead: str, trail: str) -> None:
     problem.phase("lead", [trail], count[1], _TIMES["lead"])
     landed = {trail: at_home[trail], lead: ahead[lead]}
     problem.phase("straddle", both, count[2], _TIMES["straddle"], spots=landed, free={lead: free}, transition="soft")
-    problem.phase("trail", [lead], count[3], _TIMES["trail"], spots=ahead, free={lead: free})
+    problem.phase("trail", [lead], count[3], _TIMES["trail"], spots={lead: ahead[lead]}, free={lead: free})
     problem.phase(
         "settle", both, count[4], _TIMES["settle"], spots=ahead, free=dict.fromkeys(both, free), transition="soft"
     )

@@ -1,5 +1,18 @@
-"""Phases of a motion and its two ends; names and numbers that users give."""
+"""Phases of a motion, its two ends and its limits; names and numbers that users give."""
 
-from surefoot.ocp.timeline.phases import Ends, PhaseSpec, Timeline, finite, names_of
+from surefoot.ocp.timeline.limits import LimitedTimeline, guessed, in_order, path_of
+from surefoot.ocp.timeline.phases import Ends, PhaseSpec, Timeline, finite, names_of, of_type, require_start_on_contacts
 
-__all__ = ["Ends", "PhaseSpec", "Timeline", "finite", "names_of"]
+__all__ = [
+    "Ends",
+    "LimitedTimeline",
+    "PhaseSpec",
+    "Timeline",
+    "finite",
+    "guessed",
+    "in_order",
+    "names_of",
+    "of_type",
+    "path_of",
+    "require_start_on_contacts",
+]

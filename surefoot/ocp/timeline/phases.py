@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +19,9 @@ from surefoot.ocp.formulation import Formulation
 from surefoot.robot import Robot
 
 Transition = Literal["continuous", "soft", "impact"]
+T = TypeVar("T")
+_AWAY, _TURNED = 5e-3, 0.05  # [m] and [rad] by which a start may miss its contacts
+_DIRECTIONS = ("x [m]", "y [m]", "z [m]", "rx [rad]", "ry [rad]", "rz [rad]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +76,16 @@ class Timeline:
     """
 
     def __init__(self, robot: Robot, world: World | None = None, formulation: Formulation | None = None) -> None:
-        if not isinstance(robot, Robot):
-            raise NotSupportedError(f"expected a Robot, got {type(robot).__name__}")
-        self.robot, self.world = robot, world or World()
-        self.formulation = formulation or Formulation()
+        self.robot, self.world = of_type(robot, Robot), of_type(world or World(), World)
+        self.formulation = of_type(formulation or Formulation(), Formulation)
         self.chart = Chart(robot)
         self.phases: list[PhaseSpec] = []
         self.first, self.last = Ends(), Ends()
         self.coupling: Periodic | None = None
+
+    def __repr__(self) -> str:
+        phases = ", ".join(f"{item.name} ({item.intervals})" for item in self.phases)
+        return f"{type(self).__name__}({self.robot.name}, {self.formulation}, phases: {phases or 'none'})"
 
     @classmethod
     def of(cls, robot: Robot, schedule: ContactSchedule, step: float = 0.04, **others: Any) -> Self:
@@ -92,8 +97,8 @@ class Timeline:
             step: About the length of an interval [s].
             **others: World and formulation.
         """
-        problem = cls(robot, **others)
-        for k, item in enumerate(schedule.phases):
+        problem, step = cls(robot, **others), number(step, "step", positive=True)
+        for k, item in enumerate(of_type(schedule, ContactSchedule).phases):
             duration = item.end - item.start
             spots = {name: spot.pose for name, spot in item.stance.spots.items()}
             count = max(2, round(duration / step))
@@ -121,7 +126,7 @@ class Timeline:
             contacts: Contacts of the robot that hold.
             intervals: Number of intervals, at least 1.
             duration: Fixed [s], or (lower, upper), or (lower, guess, upper).
-            spots: Contact → pose (4, 4) in world; where it is at home if omitted.
+            spots: Contact of the phase → pose (4, 4) in world; where it is at home if omitted.
             free: Contact → directions (0…5) in which its place is left to the solver.
             transition: "continuous", "soft" or "impact".
             friction: Coulomb coefficient of the ground; that of the contacts if None.
@@ -130,7 +135,9 @@ class Timeline:
             raise ShapeError("phases need different names", evidence={"name": name}, subject=str(name), kind="phase")
         contacts = names_of(contacts, f"contacts of phase `{name}`", "contact", self.robot.contacts)
         for given, what in ((spots or {}, "spots"), (free or {}, "free directions")):
-            names_of(given, f"{what} of phase `{name}`", "contact", self.robot.contacts)
+            if not isinstance(given, Mapping):
+                raise ShapeError(f"{what} of phase `{name}` go by contact", evidence={"given": given})
+            names_of(given, f"{what} of phase `{name}`", "contact of the phase", contacts)
         if transition not in ("continuous", "soft", "impact"):
             raise one_of("transition", str(transition), ("continuous", "soft", "impact"))
         if transition == "impact" and not self.phases:
@@ -140,9 +147,7 @@ class Timeline:
             friction = number(friction, f"friction of phase `{name}`", positive=True)
         links, surfaces = self.robot.placements(self.robot.home), self.robot.contacts
         places = {c: links[surfaces[c].frame] @ surfaces[c].placement for c in contacts}
-        places |= {
-            c: placement_matrix(T, f"spot of `{c}` in phase `{name}`") for c, T in (spots or {}).items() if c in places
-        }
+        places |= {c: placement_matrix(T, f"spot of `{c}` in phase `{name}`") for c, T in (spots or {}).items()}
         directions = {c: _directions(c, (free or {}).get(c, ())) for c in contacts}
         self.phases.append(PhaseSpec(name, contacts, count, times, places, directions, transition, friction))
 
@@ -207,6 +212,37 @@ class Timeline:
         self.coupling = Periodic(np.r_[source, source + n], np.r_[sign, sign], skip)
 
 
+def require_start_on_contacts(problem: Timeline) -> None:
+    """Refuse a fixed beginning in which contacts of the first phase are not where they hold.
+
+    Args:
+        problem: With at least one phase.
+
+    Raises:
+        ShapeError: A contact is away from its spot in a direction that it ties, and that is not free.
+    """
+    robot, chart, phase, n = problem.robot, problem.chart, problem.phases[0], problem.robot.nv
+    if len(problem.first.y) < n:
+        return  # its contacts are put on their spots by rows
+    links = robot.placements(np.asarray(chart.configuration(np.array([problem.first.y[k] for k in range(n)]))))
+    away = {}
+    for name in phase.contacts:
+        surface, spot = robot.contacts[name], phase.spots[name]
+        E = np.linalg.inv(spot) @ links[surface.frame] @ surface.placement
+        error = np.abs(np.r_[E[:3, 3], 0.5 * (E[[2, 0, 1], [1, 2, 0]] - E[[1, 2, 0], [2, 0, 1]])])
+        held = [k for k in np.flatnonzero(surface.tied).tolist() if k not in phase.free[name]]
+        if (error[held] > np.array([_AWAY] * 3 + [_TURNED] * 3)[held]).any():
+            away[name] = ", ".join(f"{_DIRECTIONS[k]} {error[k]:.3g}" for k in held if error[k] > _AWAY)
+    if away:
+        raise ShapeError(
+            f"the start is not on the contacts of phase `{phase.name}`: {', '.join(away)}",
+            evidence=away,
+            next_step="start where they touch, give `spots` where they are, or leave directions `free`",
+            subject=next(iter(away)),
+            kind="contact",
+        )
+
+
 def finite(value: Any, name: str) -> float:
     """A finite number."""
     return float(finite_array([value], (1,), name)[0])
@@ -221,13 +257,26 @@ def names_of(given: Iterable[str], what: str, kind: str, known: Iterable[str]) -
         kind: What one of them is.
         known: Those that exist.
     """
-    names = () if isinstance(given, str) else tuple(given)
-    if isinstance(given, str) or len(set(names)) < len(names):
+    names = tuple(given) if isinstance(given, Iterable) else ()
+    is_list = isinstance(given, Iterable) and not isinstance(given, str) and all(isinstance(x, str) for x in names)
+    if not is_list or len(set(names)) < len(names):
         raise ShapeError(f"{what} must be a list of different names", evidence={"given": given})
     for name in names:
         if name not in known:
             raise one_of(kind, str(name), known)
     return names
+
+
+def of_type(value: Any, kind: type[T]) -> T:
+    """The value, if it is of the type.
+
+    Args:
+        value: What was given.
+        kind: What is needed.
+    """
+    if not isinstance(value, kind):
+        raise NotSupportedError(f"expected a {kind.__name__}, got {type(value).__name__}")
+    return value
 
 
 def _intervals(name: str, given: Any) -> int:
@@ -241,7 +290,7 @@ def _intervals(name: str, given: Any) -> int:
 
 
 def _directions(name: str, given: Sequence[int]) -> tuple[int, ...]:
-    if not set(given) <= set(range(6)):
+    if not isinstance(given, Iterable) or not all(isinstance(k, int | np.integer) and k in range(6) for k in given):
         raise ShapeError(f"free directions of `{name}` must be of 0…5 (x y z rx ry rz)", evidence={"given": given})
     return tuple(given)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 
 _UNKNOWNS = 1000  # from which programs with sparse rows are solved in this way
+_UNKNOWNS_COARSE, _COARSE = 150, 5e-6  # and with wider tolerances, about where both ways take equally long
 _SECONDS = 20.0  # after which a search ends without an answer
 _OPTIONS: dict[str, Any] = {
     "output_flag": False,
@@ -39,9 +40,9 @@ class Answer(NamedTuple):
     multipliers: Array
 
 
-def is_large(A: Any) -> bool:
-    """Whether rows (rows, n) are for the interior point."""
-    return sparse.issparse(A) and A.shape[1] >= _UNKNOWNS
+def is_large(A: Any, tolerance: float) -> bool:
+    """Whether rows (rows, n) are for the interior point, which leaves about 1e-7 of their size."""
+    return sparse.issparse(A) and A.shape[1] >= (_UNKNOWNS_COARSE if tolerance >= _COARSE else _UNKNOWNS)
 
 
 def solve_elastic(

@@ -61,7 +61,7 @@ class Program:
     """
 
     def __init__(self, rows: ScaledRows, tolerance: float, rigid: NDArray[np.bool_] | None = None) -> None:
-        self.rows, self.tolerance, self.is_large = rows, tolerance, is_large(rows.A)
+        self.rows, self.tolerance, self.is_large = rows, tolerance, is_large(rows.A, tolerance)
         self._soft = np.ones(len(rows.upper), dtype=bool) if rigid is None else ~rigid
         self._nearest: Array | None = None
         self.proofs: list[Proof] = []

@@ -11,12 +11,13 @@ from surefoot.solvers.staged.solution import (
     Gains,
     Iteration,
     Multipliers,
+    Outcome,
     Progress,
     Seconds,
     SolverOptions,
     StagedSolution,
 )
-from surefoot.solvers.staged.solve import SOLVERS, solve_staged
+from surefoot.solvers.staged.solve import SOLVERS, require_solver, solve_staged
 
 __all__ = [
     "SOLVERS",
@@ -26,6 +27,7 @@ __all__ = [
     "Gains",
     "Iteration",
     "Multipliers",
+    "Outcome",
     "Patterns",
     "Progress",
     "RealTime",
@@ -40,5 +42,6 @@ __all__ = [
     "Values",
     "explain_conflict",
     "kkt_residual",
+    "require_solver",
     "solve_staged",
 ]

@@ -38,10 +38,14 @@ class SolverOptions:
         number(self.tolerance, "tolerance", positive=True)
         if self.barrier is not None:
             number(self.barrier, "barrier", positive=True)
-        if self.max_iterations < 0 or not self.max_seconds > 0.0:
+        whole = [self.max_iterations, self.feasibility_rounds]
+        times = isinstance(self.max_seconds, float | int) and self.max_seconds > 0.0
+        if not times or not all(isinstance(count, int | np.integer) and count >= 0 for count in whole):
             raise ShapeError(
-                "limits of a solver must be positive",
-                evidence={"max_iterations": self.max_iterations, "max_seconds": self.max_seconds},
+                "limits of a solver must be positive, and counts whole numbers",
+                evidence={
+                    name: getattr(self, name) for name in ("max_iterations", "max_seconds", "feasibility_rounds")
+                },
             )
 
 
@@ -137,13 +141,13 @@ class StagedSolution:
 
     success: bool
     outcome: Outcome
-    w: Array
-    multipliers: Multipliers
+    w: Array = field(repr=False)
+    multipliers: Multipliers = field(repr=False)
     cost: float
     iterations: int
     kkt_residual: float
     message: str
-    table: tuple[Iteration, ...] = ()
-    gains: Gains | None = None
+    table: tuple[Iteration, ...] = field(default=(), repr=False)
+    gains: Gains | None = field(default=None, repr=False)
     seconds: Seconds = field(default_factory=Seconds)
     violated: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from surefoot.errors import one_of
+from surefoot.errors import NotSupportedError, one_of
 from surefoot.solvers.one_core import on_one_core
 from surefoot.solvers.staged.certificate import kkt_residual, violated_rows
 from surefoot.solvers.staged.fatrop import solve_fatrop
@@ -22,6 +22,14 @@ SOLVERS: dict[str, _Solve] = {
     "riccati": solve_riccati,
     "sqp": solve_sqp,
 }
+
+
+def require_solver(solver: str, options: SolverOptions | None) -> None:
+    """Refuse a solver that does not exist, and options that are none."""
+    if not isinstance(solver, str) or solver not in SOLVERS:
+        raise one_of("solver", str(solver), SOLVERS)
+    if not isinstance(options, SolverOptions | None):
+        raise NotSupportedError(f"options of a solver are SolverOptions(…), got {type(options).__name__}")
 
 
 def solve_staged(
@@ -43,8 +51,7 @@ def solve_staged(
     Returns:
         The solution, or the best iterate and the reason why the solver ended.
     """
-    if solver not in SOLVERS:
-        raise one_of("solver", solver, SOLVERS)
+    require_solver(solver, options)
     with on_one_core():
         found = SOLVERS[solver](problem, options or SolverOptions(), progress, warm)
         residual = kkt_residual(problem, found.w, found.multipliers)

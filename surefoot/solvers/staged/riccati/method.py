@@ -25,7 +25,7 @@ _EXACT = 1e-4  # tolerance of a restoration, as a share of the largest residual
 _MESSAGES: dict[Outcome, str] = {
     "solved": "optimal within the tolerance",
     "acceptable": "optimal within a hundred times the tolerance, and no further progress",
-    "infeasible": "the least infeasible point nearby was reached; violated rows are listed",
+    "infeasible": "the least infeasible point nearby was reached",
     "iteration limit": "the limit of iterations was reached",
     "time limit": "the time limit was reached",
     "interrupted": "interrupted; the best iterate is returned",
