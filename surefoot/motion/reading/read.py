@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array, number
-from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
+from surefoot.errors import FileFormatError, ShapeError, SurefootError, one_of
 from surefoot.motion.exchange import LAYOUTS, from_layout
 from surefoot.motion.files import (
     LOG_FORMAT,
@@ -38,9 +38,18 @@ from surefoot.motion.reading.order import (
     judge_order,
     lowest_on_ground,
     stiller_feet,
+    tilt,
     turning,
 )
-from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
+from surefoot.motion.reading.parts import (
+    PUSH,
+    MotionParts,
+    filled_in,
+    filled_remark,
+    finite_table,
+    normalised,
+    sample_times,
+)
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
@@ -282,7 +291,7 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     """The trajectory, lengths of its quaternions, and remarks."""
     data, lengths = normalised(robot, parts)
     n = len(next(np.asarray(x) for key, x in data.items() if not key.endswith("names")))
-    at = np.arange(n, dtype=float) * float(time[0]) if len(time) == 1 and n > 1 else time
+    at = sample_times(time, n)
     remarks: list[str] = []
     unsure = parts.layout == "ros" and parts.unsure and "base_linear" in data and not _has_base(robot, parts.filled)
     if unsure and len(at) == n:
@@ -327,7 +336,7 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     if fitting:
         k = min(fitting, key=lambda k: bool(verdicts[k].doubt))
         return k, verdicts[k].reason
-    tilts = [_tilt(robot, reading) for reading in readings]
+    tilts = [tilt(robot, reading.q) for reading in readings]
     k = int(np.argmin(tilts))
     if tilts[k] < _UPRIGHT and tilts[1 - k] > tilts[k] + _CLEARLY:
         return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
@@ -342,19 +351,9 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
         return k, f"nothing but the heading tells, and it faces forwards then; else give --quaternion {_ORDERS[1 - k]}"
     raise FileFormatError(
         "does not determine the order of its base quaternion",
-        evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},
+        evidence={f"median tilt read as {order}": f"{angle:.0f}°" for order, angle in zip(_ORDERS, tilts, strict=True)},
         next_step="give --quaternion xyzw or --quaternion wxyz",
     )
-
-
-def _tilt(robot: Robot, reading: Trajectory) -> float:
-    """Median angle of the base's vertical axis against that of the home posture [deg]."""
-    if robot.base_joint is None:
-        raise NotSupportedError("a fixed base has no tilt")
-    at = int(robot.tree.q_index[robot.base_joint]) + 3
-    x, y, z, w = np.vstack([robot.home[at : at + 4], reading.q[:, at : at + 4]]).T
-    up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
-    return float(np.degrees(np.median(np.arccos(np.clip(up[1:] @ up[0], -1.0, 1.0)))))
 
 
 _OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]

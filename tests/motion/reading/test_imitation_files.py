@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.errors import FileFormatError, SurefootError, UnknownNameError
+from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory, World
 from surefoot.motion.reading import (
     GivenMotion,
@@ -88,6 +90,31 @@ def test_isaac_lab_with_the_base_alone(name: str, tmp_path: Path) -> None:
     found = read_motion(tmp_path / "base.npz", loaded(name))
     np.testing.assert_allclose(found.trajectory.q, motion.q, atol=1e-6)
     assert any("breadth-first order: that of Isaac Lab" in remark for remark in found.remarks)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("key", "change", "says"),
+    [
+        ("body_pos_w", lambda x: x[:5], "`body_pos_w` has shape (5, "),
+        ("body_quat_w", lambda x: x[:5], "`body_quat_w` (5, "),
+        ("body_quat_w", lambda x: x[:, :2], "`body_quat_w` (91, 2, 4)"),
+        ("joint_pos", lambda x: x[:7], "`joint_pos` has 7 samples"),
+        ("joint_pos", lambda x: x[:0], "`joint_pos` has 0 samples"),
+        ("body_quat_w", np.zeros_like, "has length 0 in row 0"),
+        ("body_quat_w", lambda x: np.full_like(x, 1e-300), "in row 0"),
+        ("fps", lambda x: np.full_like(x, 1e300, dtype=float), "samples 0 and 1 are 1e-300 s apart"),
+        ("fps", lambda x: np.full_like(x, 1e-300, dtype=float), "samples 0 and 1 are 1e+300 s apart"),
+        ("time", lambda _: 1e-300 * np.arange(91), "samples 0 and 1 are 1e-300 s apart"),
+    ],
+)
+def test_isaac_lab_arrays_that_contradict_each_other(key: str, change: Any, says: str, tmp_path: Path) -> None:
+    with np.load(write_isaac(tmp_path / "walk.npz", walk("g1"))) as file:
+        arrays = dict(file)
+    arrays[key] = change(arrays.get(key))
+    np.savez(tmp_path / "wrong.npz", **arrays)
+    with pytest.raises(ShapeError, match=re.escape(says)):
+        read_motion(tmp_path / "wrong.npz", loaded("g1"))
 
 
 @pytest.mark.parametrize("name", ROBOTS)
