@@ -31,7 +31,7 @@ _UNPACKED = 100  # bytes for each byte of a packed file, or
 _ANYWAY = 256 << 20
 _KINDS = "biufSU"  # of arrays: numbers and texts
 _DEEPEST = 6  # containers inside each other
-_MOST = 100_000  # entries of all of them
+_MOST = 1_000_000  # entries of all of them
 _COPIED = 1 << 30  # bytes and entries that arguments of all calls have; one may be named again and again
 
 

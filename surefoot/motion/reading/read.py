@@ -24,13 +24,19 @@ from surefoot.motion.files import (
     read_npy,
     read_npz,
     read_parquet,
-    read_pickle,
 )
 from surefoot.motion.log import Log
 from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
-from surefoot.motion.reading.joint_order import joint_orders, judge_joint_order, named_order, own_joints, reordered
-from surefoot.motion.reading.names import find_key, some_names
+from surefoot.motion.reading.joint_order import (
+    JointOrder,
+    joint_orders,
+    judge_joint_order,
+    named_order,
+    own_joints,
+    reordered,
+)
+from surefoot.motion.reading.names import find_key
 from surefoot.motion.reading.order import (
     OrderVerdict,
     heading,
@@ -50,6 +56,7 @@ from surefoot.motion.reading.parts import (
     normalised,
     sample_times,
 )
+from surefoot.motion.reading.pickled import pickled_arrays
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
@@ -301,10 +308,13 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     q, v = from_layout(robot, parts.layout, data, parts.joints)
     tau = parts.tau
     some = parts.unnamed
-    if some and len(at) == len(q) and (order := judge_joint_order(robot, World(), at, q, some)).meant:
+    order = judge_joint_order(robot, World(), at, q, some) if some and len(at) == len(q) else JointOrder("")
+    if order.meant:
         meant = [name for name in joint_orders(robot)[order.meant] if name in some]
         q, v, tau = _in_joint_order(robot, meant, q, v, tau)
         remarks = [*remarks, f"the joints are read in {order.meant} order: as they are, {order.reason}"]
+    elif order.reason:
+        remarks = [*remarks, f"the joints may be in another order: {order.reason}: give --joint-order FILE"]
     trajectory = _as_given(robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references)
     if trajectory.v is not None and parts.filled:
         trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
@@ -397,34 +407,7 @@ def _raw_arrays(path: Path, motion: str | None) -> dict[str, Any]:
         return read_npz(path)
     if path.suffix == ".npy":
         return {"arr_0": read_npy(path)}
-    found = read_pickle(path)
-    while isinstance(found, Mapping) and found and all(isinstance(x, Mapping) for x in found.values()):
-        found = found[_motion_name(list(found), motion)]
-    if isinstance(found, np.ndarray):
-        return {"arr_0": found}
-    if not isinstance(found, Mapping):
-        raise FileFormatError(f"holds a {type(found).__name__}, expected arrays by name")
-    lists = {key: np.asarray(x) for key, x in found.items() if isinstance(x, list) and _is_even(x)}
-    return {key: x for key, x in found.items() if isinstance(x, np.ndarray | int | float)} | lists
-
-
-def _is_even(values: list[Any]) -> bool:
-    """Whether a list is one of numbers, of texts, or of rows of numbers of one length."""
-    rows = {len(x) if isinstance(x, list | np.ndarray) else -1 for x in values}
-    return len(rows) == 1 and {type(x) for x in values} <= {int, float, str, np.ndarray}
-
-
-def _motion_name(names: Sequence[str], motion: str | None) -> str:
-    """The motion that is asked for, or the only one."""
-    if motion is None and len(names) == 1:
-        return names[0]
-    if motion in names:
-        return str(motion)
-    raise FileFormatError(
-        f"holds {counted(len(names), 'motion')}" + ("" if motion is None else f", none of them `{motion}`"),
-        evidence={"motions": some_names(names)},
-        next_step=f"give --motion {names[0]}, or another of them",
-    )
+    return pickled_arrays(path, motion)
 
 
 def _require_suffix(path: Path) -> None:

@@ -163,6 +163,24 @@ def test_a_right_joint_order_is_left_alone() -> None:
         assert not judge_joint_order(robot, World(), walk(name).time, q).meant
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_an_order_that_nobody_knows_is_not_taken_for_a_better_one(seed: int, tmp_path: Path) -> None:
+    robot, q = loaded("g1"), np.array(walk("g1").q)
+    q[:, 7:] = q[:, 7 + np.random.default_rng(seed).permutation(q.shape[1] - 7)]
+    np.savetxt(tmp_path / "mixed.csv", q, delimiter=",")
+    found = read_motion(tmp_path / "mixed.csv", robot)
+    np.testing.assert_allclose(found.trajectory.q[:, 7:], q[:, 7:])
+    _says(found, "the joints may be in another order", "no known order fits", "--joint-order FILE")
+
+
+@pytest.mark.parametrize("change", [lambda x: x.tolist(), lambda x: x[:, :, None], lambda x: [list(row) for row in x]])
+def test_pickles_with_lists_and_with_one_number_in_each_entry(change: Any, tmp_path: Path) -> None:
+    content = pickle.loads(write_asap(tmp_path / "walk.pkl", walk("g1")).read_bytes())
+    content["0-walk_poses"]["dof"] = change(content["0-walk_poses"]["dof"])
+    (tmp_path / "walk.pkl").write_bytes(pickle.dumps(content))
+    _same(read_motion(tmp_path / "walk.pkl", loaded("g1")), walk("g1"))
+
+
 def test_missing_joints_stay_at_home(tmp_path: Path) -> None:
     robot, motion = loaded("g1"), walk("g1")
     names = inner_joints(robot, 23)
