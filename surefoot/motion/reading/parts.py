@@ -69,6 +69,8 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
             evidence={"expected": "numbers (n, k), one row per sample", "shape": raw.shape},
             next_step="store one robot of one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
         )
+    if not len(raw):
+        raise ShapeError(f"`{what}` has no samples", evidence={"shape": raw.shape})
     with np.errstate(invalid="ignore"):
         out = np.array(raw, dtype=float)
     wrong = np.argwhere(~np.isfinite(out))

@@ -117,6 +117,14 @@ def test_isaac_lab_arrays_that_contradict_each_other(key: str, change: Any, says
         read_motion(tmp_path / "wrong.npz", loaded("g1"))
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("width", [0, 19, 36])
+def test_files_without_samples(width: int, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((0, width)))
+    with pytest.raises(ShapeError, match="has no samples"):
+        read_motion(tmp_path / "a.npy", loaded("g1"), rate=30.0)
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_rotation_vectors(name: str, tmp_path: Path) -> None:
     found = read_motion(write_amass(tmp_path / "walk.npz", walk(name)), loaded(name))
