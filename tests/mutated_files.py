@@ -26,13 +26,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from surefoot.errors import SurefootError
 from surefoot.feasibility import audit
 from surefoot.motion import Trajectory
-from surefoot.motion.reading import read_motion
+from surefoot.motion.reading import link_placements, read_motion
+from surefoot.motion.reading.joint_order import joint_orders
 from surefoot.robot import Robot, inspect_robot, load, zoo
 from surefoot.scenario import names, read_scenario, scenario_text
 from surefoot.scenario.build import build_simulation
@@ -43,6 +45,10 @@ from tests.robot.menagerie_like import write_all
 from tests.robot.sample_files import ARM_MJCF, ARM_URDF
 from tests.robot.sdf.test_read_sdf import INERTIAL, SDF
 
+OTHER_KEYS = (
+    "", "qpos", "x" * 300, "größe", "q", "time", "fps", "dof", "qvel", "tau", "root_pos", "trans", "mocap_framerate",
+    "joint_names", "dof_names", "body_names", "joint_pos", "body_pos_w", "body_quat_w", "root_quat", "dt", "push.force",
+)  # fmt: skip
 LIMIT_S = 20.0  # CPU time for one file
 _MEMORY = 12 << 30  # address space of a process [bytes]
 _BATCH = 250  # files for one process
@@ -130,6 +136,20 @@ def _arrays() -> dict[str, dict[str, Any]]:
     return {
         "named.csv": columns, "columns.parquet": columns, "asap.pkl": entry, "amass.npz": smpl,
         "q.npz": {"time": at, "q": q}, "qpos.npz": {"qpos": wxyz, "fps": 30}, "qpos.npy": {"qpos": wxyz},
+        "isaac.npz": _isaac(robot, q),
+    }  # fmt: skip
+
+
+def _isaac(robot: Robot, q: np.ndarray) -> dict[str, Any]:
+    """As Isaac Lab records a motion: joints level by level, and the pose and velocity of every link, wxyz."""
+    order = [int(robot.tree.q_index[robot.joint_index(name)]) for name in joint_orders(robot)["breadth-first"]]
+    placed = link_placements(robot, q, robot.tree.body_names)
+    still = np.zeros((*placed.shape[:2], 3))
+    turns = np.array([[pin.Quaternion(T[:3, :3]).coeffs() for T in row] for row in placed])
+    return {
+        "fps": np.array([30]), "joint_pos": q[:, order], "joint_vel": np.gradient(q[:, order], 1.0 / 30.0, axis=0),
+        "body_pos_w": placed[:, :, :3, 3], "body_quat_w": np.roll(turns, 1, axis=2),
+        "body_lin_vel_w": still, "body_ang_vel_w": still,
     }  # fmt: skip
 
 
@@ -178,8 +198,13 @@ def _spoilt(value: Any, rng: np.random.Generator) -> Any:
     others = [
         array.astype(np.complex128), array.astype(str), array.astype(np.int8), array.astype(">f4"), array[..., None],
         np.zeros(0), np.zeros((0, 3)), array[: len(array) // 2] if array.ndim else "30", array.astype(object), None,
-        np.zeros_like(array), -array if array.dtype.kind == "f" else 0, array.T, np.asfortranarray(array),
+        np.zeros_like(array), -array if array.dtype.kind == "f" else 0, array.T, np.asfortranarray(array), array[None],
+        np.full(array.shape, [np.nan, 1e300, -1.0, 1e-300, 1e9][rng.integers(5)]), array.astype(np.float16),
     ]  # fmt: skip
+    if array.ndim:
+        rows, columns = rng.integers(len(array) + 1), rng.integers(array.shape[-1] + 1)
+        mixed = array[rng.permutation(len(array))]
+        others += [array[:rows], array[..., :columns], np.concatenate([array, array]), mixed]
     return others[rng.integers(len(others))]
 
 
@@ -187,18 +212,29 @@ def _spoilt_arrays(rng: np.random.Generator) -> tuple[str, str, bytes]:
     """Name, damage and content of a whole file whose arrays are wrong."""
     files = _arrays()
     name = list(files)[rng.integers(1, len(files))]
-    arrays = dict(files[name])
+    arrays, done = dict(files[name]), []
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for _ in range(1 + int(rng.integers(3) == 0 and len(arrays) > 1)):  # one in three is damaged twice
+                done.append(_spoil_one(arrays, rng))
+        return name, "+".join(done), _encoded(name, arrays or {"q": np.zeros(0)})
+    except (ValueError, TypeError, pa.ArrowException):  # a file that nobody can write
+        return name, f"empty {done}", b""
+
+
+def _spoil_one(arrays: dict[str, Any], rng: np.random.Generator) -> str:
+    """Damage one array of a file in place; what was done."""
     key = list(arrays)[rng.integers(len(arrays))]
-    damage = ["spoilt", "removed", "renamed"][min(int(rng.integers(6)) // 2, 2)]
+    damage = ["spoilt", "spoilt", "removed", "renamed"][rng.integers(4)]
     value = arrays.pop(key)
     if damage == "spoilt":
         arrays[key] = _spoilt(value, rng)
     elif damage == "renamed":
-        arrays[["", "qpos", "x" * 300, "größe", "q", "time", "fps", "dof"][rng.integers(8)]] = value
-    try:
-        return name, f"{damage} {key}", _encoded(name, arrays or {"q": np.zeros(0)})
-    except (ValueError, TypeError, pa.ArrowException):  # a file that nobody can write
-        return name, f"empty {key}", b""
+        arrays[OTHER_KEYS[rng.integers(len(OTHER_KEYS))]] = value
+        if rng.integers(2):  # both
+            arrays[key] = value
+    return f"{damage} {key}"
 
 
 KINDS: dict[str, tuple[Callable[[Path, int], None], tuple]] = {

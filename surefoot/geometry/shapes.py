@@ -60,7 +60,7 @@ class Mesh:
 
     Args:
         path: The file, or "" if the vertices are given.
-        scale: Factor per axis.
+        scale: Factor per axis, not 0; negative ones mirror.
         points: Vertices [m], (n, 3), already scaled; only where there is no file.
         faces: Triangles between the points, (m, 3) indices; without them only the hull of the points is known.
     """
@@ -71,6 +71,8 @@ class Mesh:
     faces: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not all(np.isfinite(self.scale)) or 0.0 in self.scale:
+            raise ShapeError(f"a mesh has scale {self.scale}, expected finite factors other than 0")
         if self.faces is not None:
             object.__setattr__(
                 self, "faces", _checked_faces(self.faces, 0 if self.points is None else len(self.points))

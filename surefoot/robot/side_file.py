@@ -32,7 +32,7 @@ import pinocchio as pin
 from pydantic import Field, model_validator
 
 from surefoot.arrays import Array
-from surefoot.errors import ScenarioError, SurefootError, UnknownNameError, one_of
+from surefoot.errors import ModelError, ScenarioError, SurefootError, UnknownNameError, one_of
 from surefoot.files import is_file
 from surefoot.geometry import Box, Capsule, Cylinder, Shape, Sphere
 from surefoot.robot.build import Parts
@@ -296,10 +296,13 @@ def _contact(name: str, table: ContactTable, file: str | Path) -> ContactSurface
     if table.kind in ("rectangle", "polygon", "line") and table.size is None and table.corners is None:
         message = f"`contacts.{name}` ({table.kind}) needs `corners` or `size`"
         raise ScenarioError(message, file=file, key=("contacts", name))
-    return ContactSurface(
-        name, table.frame, table.kind, _pose(table.position, table.rpy), np.column_stack([flat, np.zeros(len(flat))]),
-        table.friction, table.torsional_friction, table.radius,
-    )  # fmt: skip
+    try:
+        return ContactSurface(
+            name, table.frame, table.kind, _pose(table.position, table.rpy),
+            np.column_stack([flat, np.zeros(len(flat))]), table.friction, table.torsional_friction, table.radius,
+        )  # fmt: skip
+    except ModelError as error:
+        raise error.with_place(file) from None
 
 
 def side_contacts(path: str | Path) -> dict[str, ContactSurface]:

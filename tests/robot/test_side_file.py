@@ -181,6 +181,20 @@ def test_wrong_names_are_told_with_file_and_line(tmp_path, side, line, words):
     assert words in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        ('kind = "point"\nfriction = 1e9', "has friction 1e+09, expected a number of 0…1000"),
+        ('kind = "polygon"\ncorners = [[0.1, 0], [0.1, 0], [0.1, 0]]', "encloses no area"),
+        ('kind = "polygon"\ncorners = [[0, 0], [0.1, 0], [0.2, 0]]', "encloses no area"),
+    ],
+)
+def test_contacts_that_cannot_be(tmp_path, rest, words):
+    with pytest.raises(SurefootError, match=re.escape(words)) as caught:
+        load_with(tmp_path, f'[contacts.a]\nframe = "tip"\n{rest}\n')
+    assert caught.value.file.endswith("arm.surefoot.toml")
+
+
 def test_errors_of_the_robot_file_stay_there(tmp_path):
     """A name that the URDF gets wrong does not stand in the side file."""
     with pytest.raises(SurefootError) as caught:

@@ -8,7 +8,7 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.control.layered.swing_up import ExecutionWeights, SwingUpCase, controller_of
 from surefoot.errors import NotSupportedError
-from surefoot.motion import Command, State
+from surefoot.motion import Command, Observation, State
 from surefoot.robot import Robot
 
 __all__ = ["CartPoleSwingUp"]
@@ -16,6 +16,8 @@ __all__ = ["CartPoleSwingUp"]
 
 class CartPoleSwingUp:
     """Swings up and balances a pole on a cart (Busenhart 1994, section 6.1); it is sampled with the simulation.
+
+    Where there are encoders it uses their readings.
 
     Args:
         robot: A slide along x and a swing about y, upright at 0, with one drive on the slide.
@@ -50,7 +52,16 @@ class CartPoleSwingUp:
             limit=limit if np.isfinite(limit) else None,
         )  # fmt: skip
         self._layers, self._order = controller_of(case, float(self._sign * q0[1]), ExecutionWeights())
-        self._force = np.zeros(1)
+        self._force, self._read = np.zeros(1), np.full((2, 2), np.nan)
+
+    def observe(self, observation: Observation) -> None:
+        """Take the readings of the encoders.
+
+        Args:
+            observation: What is measured.
+        """
+        found = [observation.readings.get(f"encoder.{what}", self._read[0]) for what in ("position", "velocity")]
+        self._read = np.where(np.isnan(found), self._read, found)
 
     def command(self, t: float, state: State) -> Command:
         """The command of the sample before; that of the next sample is computed.
@@ -59,7 +70,7 @@ class CartPoleSwingUp:
             t: Time [s].
             state: Measured.
         """
-        seen = np.array([self._sign * state.q[1], state.q[0]])
-        rates = np.array([self._sign * state.v[1], state.v[0]])
+        (travel, tilt), (speed, turning) = np.where(np.isnan(self._read), [state.q, state.v], self._read)
+        seen, rates = np.array([self._sign * tilt, travel]), np.array([self._sign * turning, speed])
         force, self._force = self._force, self._layers.command(seen[self._order], rates[self._order])
         return Command(torque=force)

@@ -153,9 +153,9 @@ def _checked_series(robot: Robot, q: ArrayLike, v: ArrayLike | None = None) -> t
 
 
 def split_unit(column: str) -> tuple[str, str | None]:
-    """`left_knee [rad]` → ("left_knee", "rad"); None where the column names no unit."""
-    found = re.fullmatch(r"\s*(.*?)\s+\[([^\[\]]*)\]\s*", column, re.DOTALL)
-    return (column.strip(), None) if found is None else (found[1], found[2])
+    """`left_knee [rad]` → ("left_knee", "rad"), without one space; None where the column names no unit."""
+    found = re.fullmatch(r"(.*?)\s\[([^\[\]]*)\]\s*", column, re.DOTALL)
+    return (column, None) if found is None else (found[1], found[2])
 
 
 def _layouts_that_fit(robot: Robot, positions: Array, joints: Sequence[str] | None = None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from surefoot.words import counted
 SEPARATOR = "separator"
 """Metadata of tables whose entries are not separated by commas."""
 SEPARATORS = {";": "semicolons", "\t": "tabs", " ": "spaces"}
-_MAX_COLUMNS = 10_000  # of a text file: more than any robot has joints
+_MAX_COLUMNS = 10_000  # of a table: more than any robot has joints
 _UNPACKED = 256 << 20, 100  # bytes that any file may unpack to, and bytes for each byte of a larger one
 _LONGEST = 60  # characters of an entry that is quoted
 _DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
@@ -83,6 +83,8 @@ def read_parquet(path: str | Path) -> Table:
     file = existing_file(path)
     try:
         size = pq.read_metadata(file)
+        if size.num_columns > _MAX_COLUMNS:
+            raise _too_wide(size.num_columns, path)
         _require_plausible(8 * size.num_rows * size.num_columns, file)
         found = pq.read_table(file, partitioning=None)
         names = found.schema.names
@@ -97,6 +99,10 @@ def read_parquet(path: str | Path) -> Table:
     texts = {k.decode(errors="replace"): v.decode(errors="replace") for k, v in (found.schema.metadata or {}).items()}
     stacked = np.column_stack(numbers) if numbers else np.zeros((found.num_rows, 0))
     return Table(tuple(names), stacked, metadata=texts)
+
+
+def _too_wide(columns: int, path: str | Path) -> FileFormatError:
+    return FileFormatError(f"has {columns} columns, more than {_MAX_COLUMNS}", file=path)
 
 
 def _parquet_column(column: Any, name: str, path: str | Path) -> Array:
@@ -121,7 +127,7 @@ def write_csv(path: str | Path, columns: Mapping[str, Array]) -> None:
 
 
 def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"' if any(c in name for c in ',"\n\r') else name
+    return '"' + name.replace('"', '""') + '"' if name != name.strip() or any(c in name for c in ',"\n\r') else name
 
 
 def read_csv(path: str | Path, finite: bool = True) -> Table:
@@ -150,8 +156,8 @@ def _parsed_csv(path: str | Path, lines: Sequence[str], finite: bool) -> Table:
     separator = _separator([lines[k] for k in kept[:2]])
     first = _cells(lines[kept[0]].lstrip("# "), separator)
     if len(first) > _MAX_COLUMNS:
-        raise FileFormatError(f"has {len(first)} columns, more than {_MAX_COLUMNS}", file=path, line=kept[0] + 1)
-    header = None if all(_is_number(cell) for cell in first) else tuple(cell.strip() for cell in first)
+        raise _too_wide(len(first), path)
+    header = None if all(_is_number(cell) for cell in first) else tuple(_name(cell, lines[kept[0]]) for cell in first)
     if header is not None and all(_is_number(cell) or _DECIMAL_COMMA.fullmatch(cell.strip()) for cell in first):
         raise _decimal_commas(path, kept[0] + 1, next(cell for cell in first if not _is_number(cell)))
     numbered = _numbered(first)
@@ -199,9 +205,14 @@ def _cells(line: str, separator: str) -> list[str]:
     if '"' not in line:
         return line.split(separator)
     try:
-        return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator))
+        return next(csv.reader(io.StringIO(line, newline=""), delimiter=separator, skipinitialspace=True))
     except csv.Error as error:
         raise FileFormatError(f"holds a line that cannot be read: {error}") from error
+
+
+def _name(cell: str, line: str) -> str:
+    """A name without the spaces around it, unless they are in quotes."""
+    return cell if _quoted(cell) in line and _quoted(cell) != cell else cell.strip()
 
 
 def _lines(path: str | Path) -> list[str]:

@@ -13,11 +13,12 @@ import io
 import lzma
 import math
 import pickle
+import struct
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,8 @@ _UNPACKED = 100  # bytes for each byte of a packed file, or
 _ANYWAY = 256 << 20
 _KINDS = "biufSU"  # of arrays: numbers and texts
 _DEEPEST = 6  # containers inside each other
-_MOST = 100_000  # entries of all of them
+_MOST = 1_000_000  # entries of all of them
+_COPIED = 1 << 30  # bytes and entries that arguments of all calls have; one may be named again and again
 
 
 class _Type:
@@ -83,6 +85,7 @@ class _Reader(pickle._Unpickler):
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream, encoding="latin1")
+        self._copied = 0
 
         class Wrapped(_Values):
             """Stands for an array whose bytes follow in the stream."""
@@ -111,9 +114,47 @@ class _Reader(pickle._Unpickler):
         """Give an object its state; only those that stand for arrays and types have one."""
         if not isinstance(self.stack[-2], _Type | _Values):  # type: ignore[attr-defined]
             raise _refused("an object with a state")
+        self._count(self.stack[-1])  # type: ignore[attr-defined]
         super().load_build()  # type: ignore[misc]
 
-    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}  # type: ignore[dict-item]
+    def load_reduce(self) -> None:
+        """Call what the stack names; its arguments are counted, since a short file may name a long one many times."""
+        self._count(self.stack[-1])  # type: ignore[attr-defined]
+        super().load_reduce()  # type: ignore[misc]
+
+    def load_newobj(self) -> None:
+        """Make an object, as `load_reduce`."""
+        self._count(self.stack[-1])  # type: ignore[attr-defined]
+        super().load_newobj()  # type: ignore[misc]
+
+    def load_bytearray8(self) -> None:
+        """Bytes that may change; Python's own method allocates the size that the file claims before it reads."""
+        (size,) = struct.unpack("<Q", self.read(8))  # type: ignore[attr-defined]
+        content = self.read(min(size, MAX_DATA_BYTES))  # type: ignore[attr-defined]
+        if len(content) < size:
+            raise pickle.UnpicklingError(f"{size} bytes were promised, {len(content)} are left")
+        self.append(bytearray(content))  # type: ignore[attr-defined]
+
+    def load_other(self) -> None:
+        """Objects made in ways that files of arrays do not use."""
+        raise _refused("an object")
+
+    def _count(self, given: Any) -> None:
+        entries = given if isinstance(given, tuple) else ()
+        self._copied += len(entries) + sum(len(x) for x in entries if isinstance(x, Sized))
+        if self._copied > _COPIED:
+            raise FileFormatError(
+                f"would unpack to more than {_COPIED >> 20} MiB", next_step="check where the file comes from"
+            )
+
+    dispatch: ClassVar[dict[int, Any]] = {
+        **pickle._Unpickler.dispatch,
+        **dict.fromkeys((code[0] for code in (pickle.INST, pickle.OBJ, pickle.NEWOBJ_EX)), load_other),
+        pickle.BUILD[0]: load_build,
+        pickle.REDUCE[0]: load_reduce,
+        pickle.NEWOBJ[0]: load_newobj,
+        pickle.BYTEARRAY8[0]: load_bytearray8,
+    }
 
     def find_class(self, module: str, name: str) -> Any:
         """The object for a class name in the file."""

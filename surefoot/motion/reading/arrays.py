@@ -35,8 +35,9 @@ from surefoot.motion.reading.names import (
     plain_key,
     some_names,
 )
-from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table
+from surefoot.motion.reading.parts import PUSH, MotionParts, finite_table, normalised
 from surefoot.robot import Robot
+from surefoot.words import counted
 
 Arrays = Mapping[str, Any]
 _UNIT = 0.05  # numbers whose length is this near 1 may be a quaternion
@@ -267,6 +268,7 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, 
         raise _unknown(arrays)
     width = np.shape(arrays[key])[-1] if np.ndim(arrays[key]) else 0
     base = base_fields(robot, arrays)
+    _check_rows(key, arrays[key], base.data)
     names, remark = _likely_order(robot, arrays, base, key, width)
     if named is not None:
         names, remark = for_width(robot, named, width), ""
@@ -296,6 +298,17 @@ def _joints_and_base(robot: Robot, arrays: Arrays, named: Sequence[str] | None, 
     )  # fmt: skip
 
 
+def _check_rows(key: str, values: Any, base: Mapping[str, Array]) -> None:
+    """Refuse arrays of the base that have other samples than the joints."""
+    rows = {what: len(x) for what, x in base.items()} | {key: len(values) if np.ndim(values) else 0}
+    if len(set(rows.values())) > 1:
+        raise ShapeError(
+            f"`{key}` has {counted(rows[key], 'sample')}, the base has another number of them",
+            evidence=rows,
+            next_step="store one row for each sample in all arrays",
+        )
+
+
 def _likely_order(robot: Robot, arrays: Arrays, base: BaseFields, key: str, width: int) -> tuple[list[str], str]:
     """The joints of columns that nothing names, and why they are these."""
     own = for_width(robot, own_joints(robot), width)
@@ -307,9 +320,8 @@ def _likely_order(robot: Robot, arrays: Arrays, base: BaseFields, key: str, widt
     if width != len(own):
         return own, ""
     rows = np.unique(np.linspace(0, len(values) - 1, _LOOKS).astype(int))
-    pose = {key: x[rows] for key, x in base.data.items() if key in ("base_position", "base_orientation")}
-    turn = pose["base_orientation"]
-    pose["base_orientation"] = turn / np.linalg.norm(turn, axis=1, keepdims=True)
+    placed = {key: x for key, x in base.data.items() if key in ("base_position", "base_orientation")}
+    pose = {key: x[rows] for key, x in normalised(robot, MotionParts("ros", placed))[0].items()}
     orders = {name: for_width(robot, order, width) for name, order in joint_orders(robot).items()}
     readings = {}
     for name, order in orders.items():

@@ -74,9 +74,10 @@ def _from_bodies(robot: Robot, arrays: Arrays) -> BaseFields:
     """
     keys = [find_key(what, arrays) for what in ("body_positions", "body_orientations")]
     position, turn = (np.asarray(arrays[key]) if key is not None else np.zeros(0) for key in keys)
-    if position.ndim != 3 or turn.ndim != 3 or position.shape[2] != 3 or turn.shape[2] != 4 or not position.shape[1]:
+    expected = (*position.shape[:2], 3), (*position.shape[:2], 4)
+    if position.ndim != 3 or not position.shape[1] or (position.shape, turn.shape) != expected:
         raise ShapeError(
-            f"`body_pos_w` has shape {position.shape} and `body_quat_w` {turn.shape},"
+            f"`{keys[0]}` has shape {position.shape} and `{keys[1] or 'body_quat_w'}` {turn.shape},"
             " expected (n, bodies, 3) and (n, bodies, 4)"
         )
     key, own = find_key("body_names", arrays), robot.tree.body_names[robot.base_joint or 0]

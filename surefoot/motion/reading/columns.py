@@ -207,7 +207,7 @@ def _meaning(robot: Robot, name: str, labels: Sequence[Sequence[str]]) -> tuple[
             target = f"{joint}.v" if kind == "v" else joint
             if kind in ("a", "tau") or target in labels["qv".index(kind)]:
                 return kind, target
-    return "", ""
+    return _meaning(robot, name.strip(), labels) if name != name.strip() else ("", "")
 
 
 def _split(name: str) -> list[tuple[str, str]]:

@@ -141,7 +141,7 @@ class JointOrder:
 
     Args:
         meant: A name in `joint_orders`; "" if they fit as they were read, or nothing tells.
-        reason: The evidence.
+        reason: The evidence; without a meant order, what makes another one likely that has no name.
     """
 
     meant: str
@@ -172,8 +172,8 @@ def judge_joint_order(
     others = {name: order for name, order in orders.items() if order != orders["robot"]}
     signs |= {name: _Signs.of(robot, world, reordered(robot, some, order)) for name, order in others.items()}
     best = min(signs, key=lambda name: signs[name].bad)
-    if best == "robot" or signs[best].bad > _BETTER * signs["robot"].bad:
-        return JointOrder("")
+    if best == "robot" or signs[best].bad > min(_BETTER * signs["robot"].bad, _BAD):
+        return JointOrder("", f"{signs['robot']}; no known order fits" if signs["robot"].of_joints else "")
     return JointOrder(best, f"{signs['robot']}; in {best} order, {signs[best]}")
 
 
@@ -226,6 +226,11 @@ class _Signs:
     def bad(self) -> float:
         """All signs in one number."""
         return self.excess / _LIMITS + self.tilt / _TILT + max(self.depth - _SUNK, 0.0) / _DEEP
+
+    @property
+    def of_joints(self) -> bool:
+        """Whether joints and feet are both wrong, as they are in no motion whose joints are in the right order."""
+        return self.excess > _LIMITS and self.tilt > _TILT
 
     def __str__(self) -> str:
         return (

@@ -258,6 +258,19 @@ def heights_above(world: World, placed: Array, points: Array) -> Array:
     return np.asarray(at[..., 2] - world.height(at[..., 0], at[..., 1]))
 
 
+def tilt(robot: Robot, q: Array) -> float:
+    """Median angle of the base's vertical axis against that of the home posture [deg].
+
+    Args:
+        robot: One with a free base.
+        q: (n, nq).
+    """
+    at = _base_quaternion(robot)
+    x, y, z, w = np.vstack([robot.home[at], q[:, at]]).T
+    up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
+    return float(np.degrees(np.median(np.arccos(np.clip(up[1:] @ up[0], -1.0, 1.0)))))
+
+
 def heading(robot: Robot, q: Array) -> float:
     """Cosine of the median angle between the heading of the base and that at home."""
     return float(np.median(_against_home(robot, q)[1]))

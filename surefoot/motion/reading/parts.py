@@ -18,6 +18,7 @@ from surefoot.robot import Robot
 PUSH = "push.force"
 """Reference of a trajectory: force (n, 3) in world that somebody exerted on the robot [N], such as a push in a test."""
 _LEAST_LENGTH = 1e-6
+_STEPS = (1e-9, 1e9)  # [s] between samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,8 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
             evidence={"expected": "numbers (n, k), one row per sample", "shape": raw.shape},
             next_step="store one robot of one environment: [time, entry]" if raw.ndim > 2 else "store plain numbers",
         )
+    if not len(raw):
+        raise ShapeError(f"`{what}` has no samples", evidence={"shape": raw.shape})
     with np.errstate(invalid="ignore"):
         out = np.array(raw, dtype=float)
     wrong = np.argwhere(~np.isfinite(out))
@@ -85,6 +88,28 @@ def finite_table(value: ArrayLike, what: str, columns: Sequence[str] = ()) -> Ar
             next_step="remove these samples, or find out why they were recorded",
         )
     return out
+
+
+def sample_times(time: Array, n: int) -> Array:
+    """(n,) times of samples [s], without steps that no recording has: velocities from them would overflow.
+
+    Args:
+        time: Of all samples, or (1,) the step between them.
+        n: Number of samples.
+
+    Raises:
+        ShapeError: A step is absurd.
+    """
+    step = float(time[0]) if len(time) == 1 and n > 1 else None
+    steps = np.diff(time) if step is None else np.array([step])
+    odd = np.flatnonzero((steps > 0.0) & ~((steps > _STEPS[0]) & (steps < _STEPS[1])))
+    if len(odd):
+        raise ShapeError(
+            f"samples {odd[0]} and {odd[0] + 1} are {steps[odd[0]]:.3g} s apart",
+            evidence={"expected": f"between {_STEPS[0]:g} and {_STEPS[1]:g} s", "row": int(odd[0])},
+            next_step="check the times or the rate in the file, or give the samples per second with --rate",
+        )
+    return time if step is None else step * np.arange(n, dtype=float)
 
 
 def normalised(robot: Robot, parts: MotionParts) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array, number
-from surefoot.errors import FileFormatError, NotSupportedError, ShapeError, SurefootError, one_of
+from surefoot.errors import FileFormatError, ShapeError, SurefootError, one_of
 from surefoot.motion.exchange import LAYOUTS, from_layout
 from surefoot.motion.files import (
     LOG_FORMAT,
@@ -24,13 +24,19 @@ from surefoot.motion.files import (
     read_npy,
     read_npz,
     read_parquet,
-    read_pickle,
 )
 from surefoot.motion.log import Log
 from surefoot.motion.reading.arrays import parts_of_arrays
 from surefoot.motion.reading.columns import parts_of_table
-from surefoot.motion.reading.joint_order import joint_orders, judge_joint_order, named_order, own_joints, reordered
-from surefoot.motion.reading.names import find_key, some_names
+from surefoot.motion.reading.joint_order import (
+    JointOrder,
+    joint_orders,
+    judge_joint_order,
+    named_order,
+    own_joints,
+    reordered,
+)
+from surefoot.motion.reading.names import find_key
 from surefoot.motion.reading.order import (
     OrderVerdict,
     heading,
@@ -38,9 +44,19 @@ from surefoot.motion.reading.order import (
     judge_order,
     lowest_on_ground,
     stiller_feet,
+    tilt,
     turning,
 )
-from surefoot.motion.reading.parts import PUSH, MotionParts, filled_in, filled_remark, finite_table, normalised
+from surefoot.motion.reading.parts import (
+    PUSH,
+    MotionParts,
+    filled_in,
+    filled_remark,
+    finite_table,
+    normalised,
+    sample_times,
+)
+from surefoot.motion.reading.pickled import pickled_arrays
 from surefoot.motion.stance import ContactSchedule
 from surefoot.motion.trajectory import Trajectory
 from surefoot.motion.world import World
@@ -282,7 +298,7 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     """The trajectory, lengths of its quaternions, and remarks."""
     data, lengths = normalised(robot, parts)
     n = len(next(np.asarray(x) for key, x in data.items() if not key.endswith("names")))
-    at = np.arange(n, dtype=float) * float(time[0]) if len(time) == 1 and n > 1 else time
+    at = sample_times(time, n)
     remarks: list[str] = []
     unsure = parts.layout == "ros" and parts.unsure and "base_linear" in data and not _has_base(robot, parts.filled)
     if unsure and len(at) == n:
@@ -292,10 +308,13 @@ def _trajectory(robot: Robot, parts: MotionParts, time: Array) -> tuple[Trajecto
     q, v = from_layout(robot, parts.layout, data, parts.joints)
     tau = parts.tau
     some = parts.unnamed
-    if some and len(at) == len(q) and (order := judge_joint_order(robot, World(), at, q, some)).meant:
+    order = judge_joint_order(robot, World(), at, q, some) if some and len(at) == len(q) else JointOrder("")
+    if order.meant:
         meant = [name for name in joint_orders(robot)[order.meant] if name in some]
         q, v, tau = _in_joint_order(robot, meant, q, v, tau)
         remarks = [*remarks, f"the joints are read in {order.meant} order: as they are, {order.reason}"]
+    elif order.reason:
+        remarks = [*remarks, f"the joints may be in another order: {order.reason}: give --joint-order FILE"]
     trajectory = _as_given(robot, at, q, v, a=parts.a, tau=tau, wrenches=parts.wrenches, references=parts.references)
     if trajectory.v is not None and parts.filled:
         trajectory = replace(trajectory, v=filled_in(robot, trajectory.time, trajectory.q, trajectory.v, parts.filled))
@@ -327,7 +346,7 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
     if fitting:
         k = min(fitting, key=lambda k: bool(verdicts[k].doubt))
         return k, verdicts[k].reason
-    tilts = [_tilt(robot, reading) for reading in readings]
+    tilts = [tilt(robot, reading.q) for reading in readings]
     k = int(np.argmin(tilts))
     if tilts[k] < _UPRIGHT and tilts[1 - k] > tilts[k] + _CLEARLY:
         return k, f"the base is then upright (tilt {tilts[k]:.0f}°, otherwise {tilts[1 - k]:.0f}°)"
@@ -342,19 +361,9 @@ def _choice(robot: Robot, readings: Sequence[Trajectory], verdicts: Sequence[Ord
         return k, f"nothing but the heading tells, and it faces forwards then; else give --quaternion {_ORDERS[1 - k]}"
     raise FileFormatError(
         "does not determine the order of its base quaternion",
-        evidence={f"median tilt read as {order}": f"{tilt:.0f}°" for order, tilt in zip(_ORDERS, tilts, strict=True)},
+        evidence={f"median tilt read as {order}": f"{angle:.0f}°" for order, angle in zip(_ORDERS, tilts, strict=True)},
         next_step="give --quaternion xyzw or --quaternion wxyz",
     )
-
-
-def _tilt(robot: Robot, reading: Trajectory) -> float:
-    """Median angle of the base's vertical axis against that of the home posture [deg]."""
-    if robot.base_joint is None:
-        raise NotSupportedError("a fixed base has no tilt")
-    at = int(robot.tree.q_index[robot.base_joint]) + 3
-    x, y, z, w = np.vstack([robot.home[at : at + 4], reading.q[:, at : at + 4]]).T
-    up = np.stack([2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)], axis=1)
-    return float(np.degrees(np.median(np.arccos(np.clip(up[1:] @ up[0], -1.0, 1.0)))))
 
 
 _OurMotion = tuple[Trajectory, dict[str, Array], str, tuple[str, ...]]
@@ -398,34 +407,7 @@ def _raw_arrays(path: Path, motion: str | None) -> dict[str, Any]:
         return read_npz(path)
     if path.suffix == ".npy":
         return {"arr_0": read_npy(path)}
-    found = read_pickle(path)
-    while isinstance(found, Mapping) and found and all(isinstance(x, Mapping) for x in found.values()):
-        found = found[_motion_name(list(found), motion)]
-    if isinstance(found, np.ndarray):
-        return {"arr_0": found}
-    if not isinstance(found, Mapping):
-        raise FileFormatError(f"holds a {type(found).__name__}, expected arrays by name")
-    lists = {key: np.asarray(x) for key, x in found.items() if isinstance(x, list) and _is_even(x)}
-    return {key: x for key, x in found.items() if isinstance(x, np.ndarray | int | float)} | lists
-
-
-def _is_even(values: list[Any]) -> bool:
-    """Whether a list is one of numbers, of texts, or of rows of numbers of one length."""
-    rows = {len(x) if isinstance(x, list | np.ndarray) else -1 for x in values}
-    return len(rows) == 1 and {type(x) for x in values} <= {int, float, str, np.ndarray}
-
-
-def _motion_name(names: Sequence[str], motion: str | None) -> str:
-    """The motion that is asked for, or the only one."""
-    if motion is None and len(names) == 1:
-        return names[0]
-    if motion in names:
-        return str(motion)
-    raise FileFormatError(
-        f"holds {counted(len(names), 'motion')}" + ("" if motion is None else f", none of them `{motion}`"),
-        evidence={"motions": some_names(names)},
-        next_step=f"give --motion {names[0]}, or another of them",
-    )
+    return pickled_arrays(path, motion)
 
 
 def _require_suffix(path: Path) -> None:

@@ -94,7 +94,7 @@ def read_states(path: str | Path, robot: Robot, layout: str, joints: Sequence[st
         else:
             data, joints = _from_columns(table, robot, layout, joints)
         q, v = from_layout(robot, "csv" if table and layout == "ros" else layout, data, joints)
-        time = next((values for name, values in data.items() if split_unit(name)[0] == "time"), None)
+        time = next((values for name, values in data.items() if split_unit(name)[0].strip() == "time"), None)
         order = joints if joints is not None else data.get("joint_names", ())
         return StateTable(time, np.atleast_2d(q), v if v is None else np.atleast_2d(v), tuple(map(str, order)))
     except SurefootError as error:
@@ -225,7 +225,7 @@ def _with_header(
     found: dict[str, dict[int, tuple[str, Array]]] = {key: {} for key in keys}
     for name, values in table.columns.items():
         cell = _CELL.fullmatch(name)
-        if split_unit(name) in (("time", None), ("time", "s")):
+        if split_unit(name.strip()) in (("time", None), ("time", "s")):
             out["time"] = values
         elif cell is None or cell[1] not in keys:
             raise FileFormatError(

@@ -88,17 +88,19 @@ def _drop_pairs_of(spec: mujoco.MjSpec, geoms: set[str]) -> None:
 
 
 def _path(spec: mujoco.MjSpec, name: str, files: MjcfFiles) -> Path:
-    """Where the file of a mesh is or, if it is nowhere, where MuJoCo looks first.
+    """Where the file of a mesh is or, if it is nowhere, where it is expected: in the folder of the file that names it.
 
-    That is the main file's folder of meshes. Files of an included file may also be beside it, where MuJoCo has them in
-    `name`, and an attached model has folders of its own.
+    MuJoCo looks in the main file's folder of meshes first, then beside an included file, which it has in `name`; an
+    attached model has folders of its own.
     """
     found = _mesh_elements(files, name)
     own = found[0][1].attributes["file"] if found else name
     own = Path(own).name if spec.strippath else own
     first = files.path.parent / (spec.compiler.meshdir or "") / own
     others = [Path(name), *(file.parent / _mesh_folder(files.elements[file]) / own for file, _ in found)]
-    return next((path for path in (first, *others) if is_file(path)), first)
+    is_included = bool(found) and name != found[0][1].attributes["file"]
+    beside = others[0] if is_included else next(iter(others[1:]), first)
+    return next((path for path in (first, *others) if is_file(path)), beside)
 
 
 def _mesh_folder(root: Element) -> str:

@@ -30,6 +30,8 @@ _TIED = {
     "soft_finger": ("z", "xyzZ"),
 }
 _ORDER = "xyzXYZ"
+MAX_FRICTION = 1000.0  # of any surface; more makes equations of contact singular
+_FLAT = 1e-6  # [m]: corners nearer to one line enclose no area
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +67,15 @@ class ContactSurface:
             raise ModelError(
                 f"contact `{self.name}` ({self.kind}) needs {least} finite corners", evidence={"corners": corners}
             )
-        if not (np.isfinite(self.friction) and self.friction >= 0.0):
-            raise ModelError(f"contact `{self.name}` has friction {self.friction}")
+        if least > 2 and np.linalg.matrix_rank(corners - corners[0], tol=_FLAT) < 2:
+            raise ModelError(
+                f"contact `{self.name}` ({self.kind}) encloses no area", evidence={"corners": corners.tolist()},
+                next_step="give corners of a face, or kind line or point",
+            )  # fmt: skip
+        if not 0.0 <= self.friction <= MAX_FRICTION:
+            raise ModelError(
+                f"contact `{self.name}` has friction {self.friction:g}, expected a number of 0…{MAX_FRICTION:g}"
+            )
         for name, value in (("placement", np.array(self.placement, dtype=float)), ("corners", corners)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)

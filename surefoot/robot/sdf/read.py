@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.arrays import Array
-from surefoot.errors import FileFormatError, MissingMeshError, ModelError, NotSupportedError, one_of
+from surefoot.errors import FileFormatError, MissingMeshError, ModelError, NotSupportedError, ShapeError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from surefoot.robot.build import MAX_BODIES, Parts
 from surefoot.robot.model import Coupling, Finding, Geometry, Joint, JointKind, Link, Loop, Spring, placement
@@ -392,5 +392,8 @@ def _shape(element: Element, file: str | Path, package_dirs: Sequence[str | Path
         case "mesh":
             path = find_file(text_of(element, "uri"), file, package_dirs)
             sx, sy, sz = (float(value) for value in values_of(element, ("scale",), (1.0, 1.0, 1.0), file))
-            return None if path is None else Mesh(str(path), (sx, sy, sz))
+            try:
+                return None if path is None else Mesh(str(path), (sx, sy, sz))
+            except ShapeError as error:
+                raise error.with_place(file, element.line) from None
     return None

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from surefoot.arrays import Array
-from surefoot.errors import MissingMeshError, one_of
+from surefoot.errors import MissingMeshError, ShapeError, one_of
 from surefoot.geometry import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from surefoot.robot.model import Geometry, placement
 from surefoot.robot.packages import find_file
@@ -110,4 +110,7 @@ def _shape(document: UrdfDocument, element: Element, missing: dict[str, int]) ->
         missing.setdefault(name, element.line)
         return None
     sx, sy, sz = numbers(element.attributes.get("scale", "1 1 1"), 3) or [1.0] * 3
-    return Mesh(str(path), (sx, sy, sz))
+    try:
+        return Mesh(str(path), (sx, sy, sz))
+    except ShapeError as error:
+        raise error.with_place(document.file, element.line) from None

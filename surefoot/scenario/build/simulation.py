@@ -198,6 +198,10 @@ def _sensors(table: SensorsTable) -> SensorSettings | None:
         return None
     found = SensorSettings.ideal() if table.kind == "ideal" else SensorSettings()
     found = found if table.delay is None else found.with_delay(table.delay)
+    if (noise := table.encoder_noise) is not None:
+        kinds = ("encoder_position", "encoder_velocity")
+        noisy: dict[str, Any] = {kind: replace(getattr(found, kind), noise=tuple(noise)) for kind in kinds}
+        found = replace(found, **noisy)
     return replace(found.with_dropout(table.dropout, table.burst), imu=table.imu)
 
 

@@ -94,6 +94,8 @@ class SensorsTable(Table):
         burst: Mean duration of a dropout [s]; 0 if readings are lost independently.
         imu: Link or frame that carries the IMU; default: the base.
         delay: Of all readings [s]; default: that of each sensor.
+        encoder_noise: Standard deviation of positions and speeds, joint by joint [rad, m; per second]; default: that of
+            the kind.
     """
 
     kind: Literal["none", "ideal", "default"] = "none"
@@ -101,6 +103,7 @@ class SensorsTable(Table):
     burst: NotNegative = 0.0
     imu: str | None = None
     delay: Annotated[float, Field(ge=0.0, le=1.0)] | None = None
+    encoder_noise: list[NotNegative] | None = None
 
 
 class EstimatorTable(Table):

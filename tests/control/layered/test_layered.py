@@ -17,6 +17,9 @@ from surefoot.control.layered.rules import demands, quantities
 from surefoot.control.layered.swing_up import SwingUpCase, controller_of
 from surefoot.errors import NotSupportedError, UnknownNameError
 from surefoot.redundant import load_model, posed
+from surefoot.scenario import read_scenario
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.catalogue import overridden
 
 
 def reduced_force(travel: float, tilt: float, speed: float, turning: float) -> float:
@@ -82,3 +85,18 @@ def test_case(case: SwingUpCase) -> None:
     """Outcomes of the thesis; samples of 0.07 s differ: with the weights found they are still short enough."""
     found = run_case(case)
     assert found.stable == (case.stable or case.name == "10x")
+
+
+@pytest.mark.slow
+def test_noisy_encoders_in_a_scenario() -> None:
+    """Cases 7 and 8: upright with both, and with a trust of 0.4 the drive works less."""
+    effort = []
+    for trust in (1.0, 0.4):
+        noise = ["sensors.kind=ideal", f"sensors.encoder_noise=[0.1,{0.1 * np.pi}]", f"controller.trust={trust}"]
+        log = build_simulation(overridden(read_scenario("swingup-004"), noise)).run()
+        end = log.time > log.time[-1] - 4.0
+        tilt = np.remainder(np.array(log["q"])[end, 1] + np.pi, 2.0 * np.pi) - np.pi
+        assert np.abs(tilt).max() < 0.3
+        effort.append(float(np.std(np.array(log["tau"])[end])))
+    assert effort[0] > 8.0  # [N]; 0.2 N without noise
+    assert effort[1] < 0.7 * effort[0]

@@ -104,6 +104,12 @@ def test_a_version_of_thousands_of_digits(tmp_path):
         Trajectory.load(tmp_path / "a.npz")
 
 
+def test_a_table_of_more_columns_than_any_robot_has(tmp_path):
+    pq.write_table(pa.table({f"c{k}": [0.0] for k in range(10_001)}), tmp_path / "a.parquet")
+    with pytest.raises(FileFormatError, match="has 10001 columns, more than 10000"):
+        read_parquet(tmp_path / "a.parquet")
+
+
 def test_names_that_are_not_utf8(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"AAAA": [0.0, 1.0]}), path)
@@ -130,7 +136,8 @@ def test_text_of_any_size(text, message, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["a\nb", 'quo"ted', "com,ma", "a\r\nb", "line\u2028separator", "tab\tbed", "form\x0cfeed"]
+    "name",
+    ["a\nb", 'quo"ted', "com,ma", "a\r\nb", "line\u2028separator", "tab\tbed", "form\x0cfeed", " a ", "\t", ' "a" '],
 )
 def test_any_name_of_a_joint_is_read_back(name, tmp_path):
     columns = {"time": np.arange(3.0), name: np.array([0.1, -0.2, 1e-300])}

@@ -9,6 +9,7 @@ import lzma
 import os
 import pickle
 import sys
+import tracemalloc
 import types
 import zlib
 from pathlib import Path
@@ -136,11 +137,38 @@ def test_code_is_named_and_not_run(protocol: int, tmp_path: Path) -> None:
         b"c_codecs\nencode\n(N}tb.",  # and for a function
         b"\x80\x04\x8c\x05numpy\x8c\x05dtype\x93\x8c\x01O\x85R.",
         b"(" * 100_000,
+        *(b"\x80\x05\x96" + size.to_bytes(8, "little") + b"." for size in (8 << 30, (1 << 63) - 1, (1 << 64) - 1)),
+        *(b"\x80\x04" + code + (8 << 30).to_bytes(8, "little") + b"." for code in (b"\x8d", b"\x8e", b"\x95")),
+        b"\x80\x04\x8b\xff\xff\xff\x7f.",  # a whole number of two gigabytes
+        b"(cnumpy\nndarray\no.",
+        b"(icollections\nOrderedDict\n.",
+        b"\x80\x04cnumpy\nndarray\n)}\x92.",
     ],
 )
 def test_hostile_pickles_are_refused_at_once(content: bytes, tmp_path: Path) -> None:
+    """Before memory is allocated for what they promise."""
     (tmp_path / "a.pkl").write_bytes(content)
+    tracemalloc.start()
     with pytest.raises(FileFormatError):
+        read_pickle(tmp_path / "a.pkl")
+    assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    tracemalloc.stop()
+
+
+def test_bytes_that_may_change(tmp_path: Path) -> None:
+    content = {"a": bytearray(range(9)), "b": bytearray(100_000)}  # within a frame, and between frames
+    (tmp_path / "a.pkl").write_bytes(pickle.dumps([np.frombuffer(one, dtype=np.uint8) for one in content.values()], 5))
+    assert [x.tolist() for x in read_pickle(tmp_path / "a.pkl")] == [list(one) for one in content.values()]
+
+
+@pytest.mark.parametrize("call", [b"c_codecs\nencode\n", b"cbuiltins\ntuple\n"])
+def test_one_long_text_named_many_times(call: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 2 MB that would become 100 GB."""
+    monkeypatch.setattr(pickles, "_COPIED", 1 << 24)
+    text = b"X" + (1 << 20).to_bytes(4, "little") + b"a" * (1 << 20) + b"q\x00"
+    arguments = b"h\x00X\x06\x00\x00\x00latin1\x86" if b"encode" in call else b"h\x00\x85"
+    (tmp_path / "a.pkl").write_bytes(b"\x80\x02" + text + call + b"q\x01" + (b"h\x01" + arguments + b"R0") * 100_000)
+    with pytest.raises(FileFormatError, match="would unpack to more"):
         read_pickle(tmp_path / "a.pkl")
 
 

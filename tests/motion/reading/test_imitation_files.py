@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from surefoot.errors import FileFormatError, SurefootError, UnknownNameError
+from surefoot.errors import FileFormatError, ShapeError, SurefootError, UnknownNameError
 from surefoot.motion import Trajectory, World
 from surefoot.motion.reading import (
     GivenMotion,
@@ -90,6 +92,39 @@ def test_isaac_lab_with_the_base_alone(name: str, tmp_path: Path) -> None:
     assert any("breadth-first order: that of Isaac Lab" in remark for remark in found.remarks)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("key", "change", "says"),
+    [
+        ("body_pos_w", lambda x: x[:5], "`body_pos_w` has shape (5, "),
+        ("body_quat_w", lambda x: x[:5], "`body_quat_w` (5, "),
+        ("body_quat_w", lambda x: x[:, :2], "`body_quat_w` (91, 2, 4)"),
+        ("joint_pos", lambda x: x[:7], "`joint_pos` has 7 samples"),
+        ("joint_pos", lambda x: x[:0], "`joint_pos` has 0 samples"),
+        ("body_quat_w", np.zeros_like, "has length 0 in row 0"),
+        ("body_quat_w", lambda x: np.full_like(x, 1e-300), "in row 0"),
+        ("fps", lambda x: np.full_like(x, 1e300, dtype=float), "samples 0 and 1 are 1e-300 s apart"),
+        ("fps", lambda x: np.full_like(x, 1e-300, dtype=float), "samples 0 and 1 are 1e+300 s apart"),
+        ("time", lambda _: 1e-300 * np.arange(91), "samples 0 and 1 are 1e-300 s apart"),
+    ],
+)
+def test_isaac_lab_arrays_that_contradict_each_other(key: str, change: Any, says: str, tmp_path: Path) -> None:
+    with np.load(write_isaac(tmp_path / "walk.npz", walk("g1"))) as file:
+        arrays = dict(file)
+    arrays[key] = change(arrays.get(key))
+    np.savez(tmp_path / "wrong.npz", **arrays)
+    with pytest.raises(ShapeError, match=re.escape(says)):
+        read_motion(tmp_path / "wrong.npz", loaded("g1"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("width", [0, 19, 36])
+def test_files_without_samples(width: int, tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.zeros((0, width)))
+    with pytest.raises(ShapeError, match="has no samples"):
+        read_motion(tmp_path / "a.npy", loaded("g1"), rate=30.0)
+
+
 @pytest.mark.parametrize("name", ROBOTS)
 def test_rotation_vectors(name: str, tmp_path: Path) -> None:
     found = read_motion(write_amass(tmp_path / "walk.npz", walk(name)), loaded(name))
@@ -134,6 +169,24 @@ def test_a_right_joint_order_is_left_alone() -> None:
         assert not judge_joint_order(robot, World(), walk(name).time, q).meant
         q[:, 3:7] = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))
         assert not judge_joint_order(robot, World(), walk(name).time, q).meant
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_order_that_nobody_knows_is_not_taken_for_a_better_one(seed: int, tmp_path: Path) -> None:
+    robot, q = loaded("g1"), np.array(walk("g1").q)
+    q[:, 7:] = q[:, 7 + np.random.default_rng(seed).permutation(q.shape[1] - 7)]
+    np.savetxt(tmp_path / "mixed.csv", q, delimiter=",")
+    found = read_motion(tmp_path / "mixed.csv", robot)
+    np.testing.assert_allclose(found.trajectory.q[:, 7:], q[:, 7:])
+    _says(found, "the joints may be in another order", "no known order fits", "--joint-order FILE")
+
+
+@pytest.mark.parametrize("change", [lambda x: x.tolist(), lambda x: x[:, :, None], lambda x: [list(row) for row in x]])
+def test_pickles_with_lists_and_with_one_number_in_each_entry(change: Any, tmp_path: Path) -> None:
+    content = pickle.loads(write_asap(tmp_path / "walk.pkl", walk("g1")).read_bytes())
+    content["0-walk_poses"]["dof"] = change(content["0-walk_poses"]["dof"])
+    (tmp_path / "walk.pkl").write_bytes(pickle.dumps(content))
+    _same(read_motion(tmp_path / "walk.pkl", loaded("g1")), walk("g1"))
 
 
 def test_missing_joints_stay_at_home(tmp_path: Path) -> None:

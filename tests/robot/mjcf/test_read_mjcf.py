@@ -218,6 +218,20 @@ def test_missing_meshes(tmp_path):
         load(without, meshes="perhaps")
 
 
+@pytest.mark.parametrize(("main", "own"), [("", ""), ("assets", ""), ("", "inner")])
+def test_the_place_of_a_mesh_that_an_included_file_lacks(tmp_path, main, own):
+    """It is beside the included file, as in MuJoCo's own message, and found when it is put there."""
+    (tmp_path / "part").mkdir()
+    head = f'<compiler meshdir="{own}"/>' * bool(own) + '<asset><mesh name="m" file="m.stl"/></asset>'
+    write(tmp_path / "part", MESH_BODY.format(INERTIAL), "part.xml", head)
+    path = write(tmp_path, "", head=f'<compiler meshdir="{main}"/>' * bool(main) + '<include file="part/part.xml"/>')
+    (message,) = [note.message for note in load(path).notes if "does not exist" in note.message]
+    place = tmp_path / "part" / "m.stl"
+    assert f"mesh `{place}` does not exist" in message
+    write_stl(place, np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3.0]]))
+    assert len(load(path, meshes="require").collisions) == 1
+
+
 def test_missing_textures_do_not_matter(tmp_path):
     head = '<asset><texture name="t" type="2d" file="no.png"/><material name="red" texture="t" rgba="1 0 0 1"/></asset>'
     body = '<light texture="t"/><body name="a"><joint/><geom size="1" material="red"/></body>'

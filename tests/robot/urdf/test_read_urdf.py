@@ -167,6 +167,15 @@ def test_meshes_are_found_relative_and_by_package(tmp_path):
         assert robot.collisions[0].shape.vertices().max() == 2.0
 
 
+@pytest.mark.parametrize("scale", ["0 0 0", "1 0 1"])
+def test_a_mesh_without_extent_is_named(tmp_path, scale):
+    (tmp_path / "a.stl").write_bytes(bytes(84))
+    shape = f'<collision><geometry><mesh filename="a.stl" scale="{scale}"/></geometry></collision>'
+    with pytest.raises(SurefootError, match="a mesh has scale") as caught:
+        load_text(tmp_path, f'<robot name="r">\n<link name="a">{shape}</link></robot>')
+    assert caught.value.line == 2
+
+
 def test_mimic_modes(tmp_path):
     text = ARM_URDF.replace(
         '<axis xyz="1 0 0"/>', '<axis xyz="1 0 0"/><mimic joint="shoulder" multiplier="0.1" offset="0.02"/>'
