@@ -85,7 +85,7 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
         pace: How fast.
     """
     pace, model = pace or Pace(), plan.graph.model
-    segments = plan.segments or [_standing(plan)]
+    segments = plan.motions
     times, states, stances, switches, owners = [0.0], [segments[0].path[0]], [], [0.0], [0]
     clock = pace.rest
     for number, segment in enumerate(segments):
@@ -184,19 +184,13 @@ def dense_path(plan: StancePlan, spacing: float = 0.004) -> list[tuple[Segment, 
         spacing: Of the states [m].
     """
     out = []
-    for segment in plan.segments:
+    for segment in plan.motions:
         rows = [segment.path[:1]]
         for start, end in zip(segment.path[:-1], segment.path[1:], strict=True):
             count = max(1, int(np.ceil(float(plan.graph.model.chart.distance(start, end)) / spacing)))
             rows.append(start + (np.arange(1, count + 1) / count)[:, None] * (end - start))
         out.append((segment, np.concatenate(rows)))
     return out
-
-
-def _standing(plan: StancePlan) -> Segment:
-    graph = plan.graph
-    state = graph.states(plan.start, graph.fitted_base(plan.start)[None])[0]
-    return Segment(graph.mode(plan.start), np.array([state, state]), plan.start, None, True)
 
 
 def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
