@@ -75,4 +75,3 @@ def _check(groups: Sequence[Group], found: Explanation, names: tuple[str, ...] |
     for member in found.conflict:
         others = [by_name[name] for name in found.names if name != member.name]
         assert all(violation(other, member.witness) <= 2.0 * found.tolerances[other.name] for other in others)
-
