@@ -403,7 +403,8 @@ class _Search:
         best = min((key for key in self.ways if plan.unmet or key not in self.ends), key=self._distance)
         off, cause = self._distance(best), self.statistics.main_cause()
         why = f"{plan.unmet}; {why}" if plan.unmet else why
-        plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
+        plan.reason = f"{why}; nearest stance {off:.2g} m off; failed most: {cause}"
         with Clock(plan, "connecting"):
-            self.motions.connect(self._way_to(best))
+            failed = self.motions.connect(self._way_to(best))
+        plan.moves = plan.moves[: next((k for k, move in enumerate(plan.moves) if move is failed), None)]
         plan.solved = False

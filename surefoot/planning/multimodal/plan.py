@@ -61,7 +61,7 @@ class StancePlan:
         goal: Last stance.
         state: (6 + 3 L,) the first state.
         solved: Whether the segments lead to the goal.
-        moves: Moves of the last way that was looked at.
+        moves: Moves of the last way that was looked at; of a plan that is not solved those that have motions.
         segments: Motions: of the whole way if it is solved, else as far as they lead.
         reason: Why it is not solved; "" if it is.
         unmet: Why no plan can be solved, as far as that was seen before the search.
