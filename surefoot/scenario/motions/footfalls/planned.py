@@ -54,8 +54,9 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
     began = time.process_time()
     robot = robot.replace(home=np.concatenate([robot.home[:7], q[7:]]))
     margins = Margins(
-        table.clearance, table.balance, table.limits, swing_height=table.swing_height, resolution=table.resolution
-    )
+        table.clearance, table.balance, table.limits, swing_height=table.swing_height, exact=table.exact,
+        resolution=table.resolution,
+    )  # fmt: skip
     sampling = Sampling(pitch=table.pitch, edge=table.edge, bases=table.bases)
     limits = Limits(table.states, table.stances, Budget(table.evaluations), table.improve)
     with ExitStack() as stack:
@@ -64,7 +65,7 @@ def footfalls(table: PlannerTable, robot: Robot, world: World, q: Array, seed: i
         built = time.process_time()
         found = _found(table, planner, q, seed, limits)
         planned = time.process_time() + _elsewhere(planner)
-    pace = Pace(table.rate, table.acceleration, profile=table.profile)
+    pace = Pace(table.rate, table.acceleration, profile=table.profile, torque=table.torque)
     # the way to a goal that is not reached ends at what is in the way: it is reported, not run
     timed = timed_plan(found if found.solved else replace(found, segments=[]), pace)
     audit = audit_plan(found)
