@@ -30,7 +30,7 @@ Robots = Annotated[str, typer.Option(metavar="NAMES", help="Robots, separated by
 States = Annotated[int, typer.Option(help="States of a batch.", min=1)]
 Seed = Annotated[int, typer.Option(help="Seed of the states.", min=0)]
 Quick = Annotated[bool, typer.Option("--quick", help="Measure for a short time.")]
-File = Annotated[Path | None, typer.Option(metavar="FILE", help="Also write the result as JSON.")]
+File = Annotated[Path | None, typer.Option("--json", metavar="[FILE]", help="Print JSON, or write it to a file.")]
 
 
 def named(text: str, what: str = "", example: str = "") -> list[str]:

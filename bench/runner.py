@@ -1,18 +1,17 @@
 """The one runner: `surefoot bench NAME [options]`.
 
 A case is a module with `run(…)`, whose parameters are the options of the command and which returns plain data, and
-`show(result)`, which prints it. A module with `main()` instead reads the command line itself.
+`show(result)`, which prints it. `--json` prints the data instead, `--json FILE` writes it to a file as well.
 """
 
 from __future__ import annotations
 
 import inspect
-import sys
+import json
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_type_hints
-from unittest import mock
 
 import typer
 
@@ -43,7 +42,6 @@ CASES = {
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""
-_PLACES = dict.fromkeys(CASES, "bench.cases") | {"explain": "bench"}
 
 
 def main(words: list[str]) -> int:
@@ -59,42 +57,42 @@ def main(words: list[str]) -> int:
     name, *rest = words
     if name not in CASES:
         raise one_of("benchmark", name, CASES)
-    module = import_module(f"{_PLACES[name]}.{name}")
-    if not hasattr(module, "run"):
-        return _run_script(module, name, rest)
+    module = import_module(f"bench.cases.{name}")
     command = _command(module, name)
-    with command.make_context(f"surefoot bench {name}", rest) as context:
+    with command.make_context(f"surefoot bench {name}", _with_target(rest)) as context:
         status: int = command.invoke(context)
     return status
 
 
-def _run_script(module: ModuleType, name: str, words: list[str]) -> int:
-    """Run a module that reads `sys.argv`."""
-    with mock.patch.object(sys, "argv", [f"surefoot bench {name}", *words]):
-        try:
-            module.main()
-        except SystemExit as leave:
-            return leave.code if isinstance(leave.code, int) else 2 * bool(leave.code)
-    return 0
+def _with_target(words: list[str]) -> list[str]:
+    """Words in which `--json` without a file means `-`, standard output."""
+    out = []
+    for word, after in zip(words, [*words[1:], "--"], strict=True):
+        out += [word, "-"] if word == "--json" and after.startswith("--") else [word]
+    return out
 
 
 def _command(module: ModuleType, name: str) -> Any:
-    """The command whose options are the parameters of `run`, and `--json FILE`."""
+    """The command whose options are the parameters of `run`, and `--json [FILE]`."""
 
-    def call(json: Path | None = None, **options: Any) -> int:
-        require_folder(json)
+    def call(file: Path | None = None, **options: Any) -> int:
+        to_stdout = file == Path("-")
+        require_folder(None if to_stdout else file)
         with progress():
             result = module.run(**options)
-        write_json(json, result)
+        if to_stdout:
+            print(json.dumps(result, indent=1))
+            return 0
+        write_json(file, result)
         print(machine_line(result))
         module.show(result)
         return 0
 
-    file = inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=File)
-    hints = get_type_hints(module.run, include_extras=True) | {"json": File, "return": int}
+    target = inspect.Parameter("file", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=File)
+    hints = get_type_hints(module.run, include_extras=True) | {"file": File, "return": int}
     given = [x.replace(annotation=hints[x.name]) for x in inspect.signature(module.run).parameters.values()]
     call.__annotations__ = hints
-    call.__signature__ = inspect.Signature([*given, file])  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([*given, target])  # type: ignore[attr-defined]
     app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
     app.command(help=CASES[name])(call)
     return typer.main.get_command(app)

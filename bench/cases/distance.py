@@ -25,7 +25,7 @@ from surefoot.geometry import swept_distance
 from surefoot.robot import load
 from surefoot.spatial import quaternion
 
-__all__ = ["TABLE_5_1", "require_coal_agrees", "run", "show"]
+__all__ = ["TABLE_5_1", "coal_shape", "require_coal_agrees", "run", "show"]
 
 Array = NDArray[Any]
 TABLE_5_1 = {
@@ -157,11 +157,16 @@ def _require_near(errors: Array, whose: str) -> float:
 def _coal_distance(A: Array, radius_a: float, B: Array, radius_b: float) -> float:
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.gjk_max_iterations = 1e-12, 1000
-    return float(coal.distance(*_coal_shape(A, radius_a), *_coal_shape(B, radius_b), request, result))
+    return float(coal.distance(*coal_shape(A, radius_a), *coal_shape(B, radius_b), request, result))
 
 
-def _coal_shape(vertices: Array, radius: float) -> tuple[Any, Any]:
-    """The swept-sphere volume as a shape of coal and its placement."""
+def coal_shape(vertices: Array, radius: float) -> tuple[Any, Any]:
+    """The swept-sphere volume as a shape of coal and its placement.
+
+    Args:
+        vertices: (1…3, 3) [m].
+        radius: [m].
+    """
     if len(vertices) == 1:
         return coal.Sphere(radius), coal.Transform3s(np.eye(3), vertices[0])
     if len(vertices) == 2:

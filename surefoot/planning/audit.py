@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel, motions_are_free
 from surefoot.planning.multimodal import StancePlan
-from surefoot.planning.space import Mode
+from surefoot.planning.space import Margins, Mode
 from surefoot.planning.timing import dense_path
 
 _CONTACT_AREA = 0.005  # [m] around a foothold: sole volumes are not exact balls, and may touch when their legs lean
+_BETWEEN = (5e-4, 2e-3)  # [m], [rad]: what margins of balance and limits may lack between the samples of a planner
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class PlanAudit:
         collisions: Motions between samples that are not proven free of self-collision.
         clearance: Smallest distance of any part from the world, less what must be kept [m].
         gaps: Largest jump between one segment and the next [m].
+        asked: What was to be kept.
     """
 
     contact_error: float
@@ -35,12 +37,14 @@ class PlanAudit:
     collisions: int
     clearance: float
     gaps: float
+    asked: Margins
 
     @property
     def passed(self) -> bool:
-        """Whether contacts hold to 1e-4 m, nothing collides, and balance and limits are kept."""
-        holds = self.contact_error <= 1e-4 and self.gaps <= 1e-9
-        return holds and self.balance >= 0.0 and self.limits >= 0.0 and not self.collisions and self.clearance >= 0.0
+        """Whether contacts hold to 1e-4 m, nothing collides, and the margins of balance and limits are kept."""
+        holds = self.contact_error <= 1e-4 and self.gaps <= 1e-9 and not self.collisions and self.clearance >= 0.0
+        balanced = self.balance >= self.asked.balance - _BETWEEN[0]
+        return holds and balanced and self.limits >= self.asked.limits - _BETWEEN[1]
 
 
 def audit_plan(plan: StancePlan) -> PlanAudit:
@@ -73,7 +77,7 @@ def audit_plan(plan: StancePlan) -> PlanAudit:
         clearance = min(clearance, float(found.body.min()) + keep, float(found.legs.min()) + keep, float(soles.min()))
         checks = motions_are_free(own, lifted.q[:-1], lifted.q[1:])
         collisions += sum(not check for check in checks)
-    return PlanAudit(worst, balance, limits, collisions, clearance, gaps)
+    return PlanAudit(worst, balance, limits, collisions, clearance, gaps, model.margins)
 
 
 def _near_spots(mode: Mode, states: Array) -> NDArray[np.bool_]:

@@ -40,6 +40,8 @@ class Margins:
         swing_height: Of swinging soles above the world, away from their footholds [m].
         swing_slope: By how much a sole must rise at least for each metre from the nearest of its footholds.
         torque: Largest static torque of a drive while a foot is in the air, as a share of its limit.
+        exact: Whether support regions of feet at several heights, or on slopes, hold all that friction allows; each
+            takes 0.1 s.
         resolution: Of samples on edges: no more than this between two of them [m].
     """
 
@@ -51,6 +53,7 @@ class Margins:
     swing_height: float = 0.012
     swing_slope: float = 0.7
     torque: float = np.inf
+    exact: bool = False
     resolution: float = 0.01
 
 
@@ -211,7 +214,7 @@ class Mode:
         rows, corners = owner[loaded], np.concatenate(model.soles)[loaded]
         points = footholds.points[rows] + corners
         mu = np.minimum(footholds.friction, model.friction)[rows]
-        region = support_region(points, footholds.normals[rows], mu, shares=model.shares[rows])
+        region = support_region(points, footholds.normals[rows], mu, model.margins.exact, model.shares[rows])
         return cls(model, feet, held, carries, footholds, spots, region, model.statistics)
 
     @classmethod

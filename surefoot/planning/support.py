@@ -11,6 +11,7 @@ from surefoot.contact import faces_of_spans
 from surefoot.geometry import convex_hull
 
 _PULLS = 12  # projections of a point into a region
+_LEVEL = 1e-9  # [m], and of the cosine of the slope: contacts that differ by less are coplanar on level ground
 _SIDES = 8  # of the friction pyramids, which lie inside the cones
 
 
@@ -78,7 +79,8 @@ def support_region(
     upright = normals[:, 2] >= np.cos(np.arctan(friction)) - 1e-12
     if whole.sum() < 3:
         return _NOWHERE
-    if not upright[whole].all() or exact:
+    level = np.ptp(points[whole, 2]) < _LEVEL and bool((normals[whole, 2] > 1.0 - _LEVEL).all())
+    if not upright[whole].all() or (exact and not level):
         return _of_cones(points[whole], normals[whole], friction[whole])
     corners = points[whole, :2]
     for k in np.flatnonzero(~whole & upright):

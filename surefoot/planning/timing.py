@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from surefoot.arrays import Array
 from surefoot.compiler import compile_robot
 from surefoot.errors import NotSupportedError
+from surefoot.ik.timing import effort_limits
 from surefoot.motion import ContactSchedule, Spot, Stance, Trajectory
 from surefoot.motion.timing import Path, PathLimits, spline_curve, time_path
 from surefoot.planning.multimodal import Segment, StancePlan
@@ -40,6 +41,7 @@ class Pace:
         rest: How long to stand at both ends [s].
         profile: "fastest" for the fastest motion within the limits (TOPP-RA), "gentle" for one without jumps of the
             acceleration, which takes up to twice as long.
+        torque: Share of the torque limits that "fastest" may use, on standing feet that do not slip; None for no limit.
     """
 
     rate: float = 0.6
@@ -48,6 +50,7 @@ class Pace:
     dt: float = 0.01
     rest: float = 0.5
     profile: Literal["fastest", "gentle"] = "fastest"
+    torque: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +86,12 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
     Args:
         plan: The plan.
         pace: How fast.
+
+    Raises:
+        NotSupportedError: A piece cannot be run with the torques that the pace allows, or takes too long.
     """
     pace, model = pace or Pace(), plan.graph.model
-    segments = plan.segments or [_standing(plan)]
+    segments = plan.motions
     times, states, stances, switches, owners = [0.0], [segments[0].path[0]], [], [0.0], [0]
     clock = pace.rest
     for number, segment in enumerate(segments):
@@ -96,13 +102,14 @@ def timed_plan(plan: StancePlan, pace: Pace | None = None) -> TimedPlan:
         pieces = (
             [segment.path] if segment.is_smooth else [segment.path[k : k + 2] for k in range(len(segment.path) - 1)]
         )
+        stances.append(_stance(plan, segment))
         for piece in pieces:
-            duration, rows = (_fastest if pace.profile == "fastest" else _gentle)(model, piece, pace)
+            is_fast = pace.profile == "fastest"
+            duration, rows = _fastest(model, piece, pace, stances[-1]) if is_fast else _gentle(model, piece, pace)
             states += list(rows)
             times += list(clock + duration * np.arange(1, len(rows) + 1) / len(rows))
             owners += [number] * len(rows)
             clock += duration
-        stances.append(_stance(plan, segment))
         switches.append(clock)
     times.append(clock + pace.rest)
     states.append(states[-1])
@@ -184,19 +191,13 @@ def dense_path(plan: StancePlan, spacing: float = 0.004) -> list[tuple[Segment, 
         spacing: Of the states [m].
     """
     out = []
-    for segment in plan.segments:
+    for segment in plan.motions:
         rows = [segment.path[:1]]
         for start, end in zip(segment.path[:-1], segment.path[1:], strict=True):
             count = max(1, int(np.ceil(float(plan.graph.model.chart.distance(start, end)) / spacing)))
             rows.append(start + (np.arange(1, count + 1) / count)[:, None] * (end - start))
         out.append((segment, np.concatenate(rows)))
     return out
-
-
-def _standing(plan: StancePlan) -> Segment:
-    graph = plan.graph
-    state = graph.states(plan.start, graph.fitted_base(plan.start)[None])[0]
-    return Segment(graph.mode(plan.start), np.array([state, state]), plan.start, None, True)
 
 
 def _along(model: StanceModel, piece: Array, shares: Array) -> Array:
@@ -232,8 +233,8 @@ def _gentle(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]
     return duration, _along(model, piece, share**3 * (10.0 - 15.0 * share + 6.0 * share**2))
 
 
-def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array]:
-    """Duration [s] and states (n, 6 + 3 L) of a piece that is run as fast as joint rates and accelerations allow."""
+def _fastest(model: StanceModel, piece: Array, pace: Pace, stance: Stance) -> tuple[float, Array]:
+    """Duration [s] and states (n, 6 + 3 L) of a piece that is run as fast as rates, accelerations and torques allow."""
     keep = np.concatenate([[True], np.abs(np.diff(piece, axis=0)).max(axis=1) > _STILL])
     points = piece[keep]
     if len(points) < 2:
@@ -241,7 +242,14 @@ def _fastest(model: StanceModel, piece: Array, pace: Pace) -> tuple[float, Array
     path = Path(model.robot, spline_curve(points), lambda x: model.chart.lift(x).q)
     velocity = np.concatenate([np.full(6, np.inf), _rates(model, pace)])
     acceleration = np.concatenate([_base_acceleration(model), np.full(len(velocity) - 6, pace.acceleration)])
-    timing = time_path(path, PathLimits(velocity, acceleration), intervals=max(_INTERVALS, 2 * len(points)))
+    efforts = () if pace.torque is None else (effort_limits(model.robot, stance, pace.torque),)
+    limits = PathLimits(velocity, acceleration, efforts)
+    timing = time_path(path, limits, intervals=max(_INTERVALS, 2 * len(points)))
+    if not timing.success and efforts:
+        raise NotSupportedError(
+            f"a piece of the motion needs more than {pace.torque:g} of the torques: {timing.cause}",
+            next_step="allow a larger share, or plan with `Margins(torque=…)`",
+        )
     if not timing.success:
         return _gentle(model, piece, pace)
     duration = max(timing.duration, pace.least)

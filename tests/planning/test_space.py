@@ -11,7 +11,7 @@ import surefoot as sf
 from surefoot.contact import admissible_wrenches
 from surefoot.errors import NotSupportedError
 from surefoot.motion import GroundBox, GroundPlane, World
-from surefoot.planning import Margins, Mode, StanceModel, support_region
+from surefoot.planning import Footholds, Margins, Mode, StanceModel, support_region
 from surefoot.planning.footholds import foothold_grid
 from surefoot.robot import placement
 
@@ -86,6 +86,23 @@ def test_support_region_against_contact_wrenches(exact: bool) -> None:
     if exact:
         assert not attained[clear & ~inside].any()
     assert 0.05 < inside.mean() < 0.95
+
+
+@pytest.mark.parametrize(("tilt", "gains"), [(0.0, False), (0.5, True)])
+def test_regions_on_steep_ground_are_exact_on_request(tilt: float, gains: bool) -> None:
+    """Right feet stand lower, on a slope that faces the left ones: they push the robot up the hill, beyond the hull."""
+    robot, com = sf.load("hexapod"), np.random.default_rng(0).uniform(-0.4, 0.4, size=(500, 3))
+    rooms = []
+    for exact in (False, True):
+        model = StanceModel(robot, World(), Margins(exact=exact))
+        feet = model.chart.home[6:].reshape(-1, 3).copy()
+        right = feet[:, 1] < 0.0
+        feet[right, 2] -= 0.2 * np.sign(tilt)
+        normals = np.where(right[:, None], [0.0, np.sin(tilt), np.cos(tilt)], [0.0, 0.0, 1.0])
+        places, all_six = Footholds(feet, normals, np.full(6, 0.8), np.zeros(6, dtype=np.int64)), np.ones(6, dtype=bool)
+        rooms.append(Mode.of(model, feet, all_six, places, all_six, (np.zeros((0, 3)),) * 6).region.room(com))
+    assert (rooms[1][rooms[0] > 1e-6] > 0.0).all()
+    assert bool((rooms[1][rooms[0] < -1e-3] > 1e-3).any()) == gains
 
 
 def test_a_hand_carries_its_share_of_the_weight_at_most() -> None:

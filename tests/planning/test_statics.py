@@ -7,8 +7,9 @@ import pinocchio as pin
 import pytest
 
 import surefoot as sf
+from surefoot.errors import NotSupportedError
 from surefoot.motion import World
-from surefoot.planning import StanceModel, StancePlanner, timed_plan
+from surefoot.planning import Pace, StanceModel, StancePlanner, timed_plan
 from surefoot.planning.statics import shared_forces, static_torques
 
 
@@ -60,3 +61,12 @@ def test_a_foot_in_the_air_carries_nothing_in_a_timed_plan_and_limits_are_kept()
             assert swing.max() < 0.02 * weight  # its own weight alone
     rates = np.abs(np.diff(motion.q[:, 7:], axis=0)).max(axis=0) / 0.01
     assert (rates <= 1.01 * robot.limits.velocity[6:]).all()
+
+
+def test_torques_limit_the_pace_on_request() -> None:
+    robot = sf.load("anymal")
+    plan = StancePlanner(robot, World()).plan(np.array(robot.home), (0.0, 0.05, 0.0), seed=0)
+    free, bound = (timed_plan(plan, Pace(1.0, 400.0, 0.01, torque=share)).trajectory for share in (None, 0.75))
+    assert bound.end > 1.01 * free.end
+    with pytest.raises(NotSupportedError, match="torque of"):
+        timed_plan(plan, Pace(torque=0.05))

@@ -33,6 +33,7 @@ _PATIENCE = 30  # stances that are explored for a cheaper way once the goal was 
 _FAILURES = 200  # of motions before a search is given up
 _STALL = 100  # stances without a step nearer to a goal that cannot be met, before a search is given up
 _GROUND = 0.02  # [m]: feet that are farther from the ground do not stand
+_THERE = 1e-6  # [m]: feet that are nearer to their goals are on them
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class Weights:
 
     Args:
         unlikeness: For each reach of a leg that feet are off their places at home.
-        distance: For each reach of a leg that a foot is away from its goal.
+        distance: For each reach of a leg that a foot is away from its goal; a foot that is not there costs a move at
+            least.
         tries: For each further state that a transition took.
         stranger: For a stance without any foot on its goal.
         failure: What a move without a motion gets dearer by.
@@ -137,7 +139,7 @@ class StancePlanner:
         """
         state = self.model.chart.state_of(finite_array(q, (self.model.robot.nq,), "q"))
         places = self._goal_places(state, goal)
-        plan = StancePlan(*self._scene(state, places, rng, roadmap))
+        plan = StancePlan(*self._scene(state, places, rng, roadmap), state)
         if self._stands(plan, state):
             plan.unmet = self._unmet(plan, places, region, rng)
         return plan, state
@@ -170,7 +172,7 @@ class StancePlanner:
             raise NotSupportedError(f"the sequence is one of `{sequence.robot}` with the legs {sequence.legs}")
         graph = StanceGraph(self.model, sequence.footholds, self.sampling, self.reach)
         keys: list[Key] = [tuple(int(k) for k in row) for row in sequence.stances]
-        plan = StancePlan(graph, keys[0], keys[-1])
+        plan = StancePlan(graph, keys[0], keys[-1], sequence.start)
         for (before, after), bases in zip(pairwise(keys), sequence.bases, strict=True):
             leg = next(k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b)
             plan.moves.append(Move(leg, before, after, bases, 1))
@@ -213,9 +215,11 @@ class StancePlanner:
         # feet that stand stay exactly where they are
         footholds.points[:legs] = feet - model.radii[rows, None] * footholds.normals[:legs]
         graph = StanceGraph(model, footholds, self.sampling, self.reach)
-        target = tuple(
+        target = [
             legs + k if good[legs + k] else nearest_foothold(graph.centres[rows[k]], good, goal[k]) for k in range(legs)
-        )
+        ]
+        for k in np.flatnonzero(np.linalg.norm(goal - under, axis=1) <= _THERE):
+            target[k] = int(k)  # this foot stands right, and need not move
         kept = np.flatnonzero(good)
         number = {int(old): new for new, old in enumerate(kept)}
         footholds, hands = footholds.take(kept), np.setdiff1d(np.arange(len(model.soles)), rows)
@@ -273,6 +277,8 @@ class _Search:
         self.open: list[tuple[float, Key]] = [(0.0, plan.start)]
         self.nearest, self.stalled = np.inf, 0
         self.whole = max(self._distance(plan.start), 1e-9)
+        if (self.graph.way_left(plan.start, self.target) <= region + _THERE).all():
+            self.ends.add(plan.start)
 
     def run(self) -> None:
         """Until the plan is solved, or the limits are reached."""
@@ -335,11 +341,12 @@ class _Search:
     def _note(self, stance: Key, move: Move) -> None:
         weights, reach = self.planner.weights, self.planner.reach
         left = self.graph.way_left(stance, self.target)
-        cost = (weights.unlikeness * self.graph.unlikeness(stance) + weights.distance * float(left.sum())) / reach
-        cost += weights.tries * move.tries
-        if not (left <= self.region).any():
+        there = left <= self.region + _THERE
+        cost = weights.unlikeness * self.graph.unlikeness(stance) / reach + weights.tries * move.tries
+        cost += float(np.maximum(weights.distance * left / reach, ~there).sum())
+        if not there.any():
             cost += weights.stranger
-        if (left <= self.region).all():
+        if there.all():
             self.ends.add(stance)
         if cost < self.stance_cost.get(stance, np.inf):
             self.stance_cost[stance] = cost
@@ -396,7 +403,8 @@ class _Search:
         best = min((key for key in self.ways if plan.unmet or key not in self.ends), key=self._distance)
         off, cause = self._distance(best), self.statistics.main_cause()
         why = f"{plan.unmet}; {why}" if plan.unmet else why
-        plan.reason = f"{why}; nearest stance {off:.2f} m off; failed most: {cause}"
+        plan.reason = f"{why}; nearest stance {off:.2g} m off; failed most: {cause}"
         with Clock(plan, "connecting"):
-            self.motions.connect(self._way_to(best))
+            failed = self.motions.connect(self._way_to(best))
+        plan.moves = plan.moves[: next((k for k, move in enumerate(plan.moves) if move is failed), None)]
         plan.solved = False

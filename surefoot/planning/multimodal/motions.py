@@ -81,6 +81,7 @@ class Motions:
                 failures += 1
                 if failures > _BACK_TRACKS or self.model.statistics.states > self.end:
                     plan.segments = [segment for parts, _ in found for segment in parts]
+                    plan.moves = plan.moves[:number]
                     plan.reason = f"move {number + 1} has no motion; failed most: {self.model.statistics.main_cause()}"
                     return
                 self._resample(plan.moves[number])

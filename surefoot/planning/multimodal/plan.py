@@ -59,8 +59,9 @@ class StancePlan:
         graph: Footholds and stances that were seen.
         start: First stance.
         goal: Last stance.
+        state: (6 + 3 L,) the first state.
         solved: Whether the segments lead to the goal.
-        moves: Moves of the last way that was looked at.
+        moves: Moves of the last way that was looked at; of a plan that is not solved those that have motions.
         segments: Motions: of the whole way if it is solved, else as far as they lead.
         reason: Why it is not solved; "" if it is.
         unmet: Why no plan can be solved, as far as that was seen before the search.
@@ -73,6 +74,7 @@ class StancePlan:
     graph: StanceGraph
     start: Key
     goal: Key
+    state: Array
     solved: bool = False
     moves: list[Move] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
@@ -84,19 +86,24 @@ class StancePlan:
     dropped: int = 0
 
     def sequence(self) -> StanceSequence:
-        """The stances of a solved plan, to be saved and followed again."""
+        """The stances of the way that was found, to be saved and followed again."""
         keys = [self.start, *(move.after for move in self.moves)]
         used = sorted({k for key in keys for k in key if k >= 0})
         number = {old: new for new, old in enumerate(used)} | {-1: -1}
-        start = self.segments[0].path[0] if self.segments else np.zeros(0)
         return StanceSequence(
-            self.graph.model.robot.name, self.graph.model.chart.names, start, self.graph.footholds.take(used),
+            self.graph.model.robot.name, self.graph.model.chart.names, self.state, self.graph.footholds.take(used),
             np.array([[number[k] for k in key] for key in keys]), tuple(move.bases for move in self.moves),
         )  # fmt: skip
 
     def roadmap(self) -> StanceRoadmap:
         """Stances that the search explored and moves between them, for other queries in the same world."""
         return StanceRoadmap.of(self.graph, self.goal)
+
+    @property
+    def motions(self) -> list[Segment]:
+        """The segments; standing at the start if there are none."""
+        at_start = np.array([self.state, self.state])
+        return self.segments or [Segment(self.graph.mode(self.start), at_start, self.start, None, True)]
 
     @property
     def stances(self) -> int:

@@ -77,17 +77,18 @@ class MultiModalRoadmap:
         plan.reason = plan.reason or plan.unmet
         if plan.reason:
             return plan
-        while statistics.states < self.motions.end and len(plan.explored) < self.limits.stances:
-            with Clock(plan, "exploring"):
-                if not self._grow():
-                    plan.reason = f"no stance is left; failed most: {statistics.main_cause()}"
-                    return plan
+        while True:
             with Clock(plan, "connecting"):
                 while (way := self._way()) is not None:
                     if self._realise(way):
                         return plan
-        plan.reason = f"the budget is spent; failed most: {statistics.main_cause()}"
-        return plan
+            if statistics.states >= self.motions.end or len(plan.explored) >= self.limits.stances:
+                plan.reason = f"the budget is spent; failed most: {statistics.main_cause()}"
+                return plan
+            with Clock(plan, "exploring"):
+                if not self._grow():
+                    plan.reason = f"no stance is left; failed most: {statistics.main_cause()}"
+                    return plan
 
     # -- growing --------------------------------------------------------------------------------------------------
 

@@ -43,9 +43,11 @@ class PlannerTable(Table):
         clearance: What the robot keeps from the world and from itself [m].
         balance: What the centre of mass keeps from the border of its support [m].
         limits: What joints keep from their limits [rad]; balls that roll and the feedback of a run use up a part of it.
+        exact: Whether support over ground at several heights holds all that friction allows, at 0.1 s a region.
         swing_height: Height of swinging feet over the ground [m].
         rate: Largest joint rate, as a share of what the drives can do.
         acceleration: Largest joint acceleration [rad/s²].
+        torque: Share of the torque limits that "fastest" may use; omitted: no limit.
         profile: "fastest" runs each piece as fast as rates and accelerations allow, "gentle" without jumps of either.
     """
 
@@ -67,7 +69,9 @@ class PlannerTable(Table):
     clearance: Positive = 0.003
     balance: NotNegative = 0.012
     limits: NotNegative = 0.08
+    exact: bool = False
     swing_height: Positive = 0.012
     rate: Annotated[float, Field(gt=0.0, le=1.0)] = 0.6
     acceleration: Positive = 40.0
+    torque: Annotated[float | None, Field(gt=0.0, le=1.0)] = None
     profile: Literal["fastest", "gentle"] = "fastest"

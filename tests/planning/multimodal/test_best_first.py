@@ -31,6 +31,44 @@ def test_a_short_way_is_planned_and_audited_and_repeats_bit_by_bit() -> None:
     assert np.linalg.norm(feet[1] - feet[0], axis=1).max() > 0.1
 
 
+@pytest.fixture(scope="module")
+def on_flat() -> StancePlanner:
+    return StancePlanner(sf.load("hexapod"), World())
+
+
+@pytest.mark.parametrize(
+    ("goal", "moves"),
+    [((0, 0, 0), 0), ((0, 0.001, 0), 6), ((0, 0.01, 0), 6), ((0.02, 0, 0), 6), ((0, 0.03, 0), 6), ((0, 0, 0.1), 6)],
+)
+def test_near_goals_take_one_move_of_each_foot(on_flat: StancePlanner, goal: tuple[float, float, float], moves: int):
+    plan = on_flat.plan(np.array(on_flat.model.robot.home), goal, limits=Limits(stances=40))
+    assert plan.solved, plan.reason
+    assert len(plan.moves) == moves
+    assert audit_plan(plan).passed
+    assert plan_trajectory(plan).duration > 0.9
+    np.testing.assert_array_equal(plan.sequence().start, plan.state)
+
+
+@pytest.mark.parametrize("feet", [(0,), (1, 4)])
+def test_feet_that_stand_right_are_not_moved(on_flat: StancePlanner, feet: tuple[int, ...]) -> None:
+    goal = on_flat.model.chart.home[6:].reshape(-1, 3)[:, :2].copy()
+    goal[list(feet), 1] += 0.036
+    plan = on_flat.plan(np.array(on_flat.model.robot.home), goal, limits=Limits(stances=20))
+    assert plan.solved, plan.reason
+    assert sorted(move.leg for move in plan.moves) == list(feet)
+    np.testing.assert_allclose(plan.segments[-1].path[-1, 6:].reshape(-1, 3)[:, :2], goal, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["go2", pytest.param("anymal", marks=pytest.mark.slow)])
+def test_near_goals_of_quadrupeds(name: str) -> None:
+    robot = sf.load(name)
+    planner = StancePlanner(robot, World())
+    for goal in ((0.01, 0.0, 0.0), (0.0, 0.02, 0.1)):
+        plan = planner.plan(np.array(robot.home), goal, limits=Limits(stances=20))
+        assert plan.solved, plan.reason
+        assert len(plan.moves) == 4
+
+
 def test_the_way_of_feet_to_a_goal_behind_goes_round_the_base() -> None:
     """The straight way to a goal that is turned by half a turn leads through the robot."""
     robot = sf.load("hexapod")

@@ -74,6 +74,13 @@ def test_another_robot_is_refused(sequence: StanceSequence) -> None:
         StancePlanner(sf.load("hexapod"), World()).follow(replace(sequence, robot="solo12", legs=tuple("abcdef")))
 
 
+def test_a_roadmap_of_stances_that_begins_at_its_goal_is_solved() -> None:
+    robot = sf.load("hexapod")
+    plan = MultiModalRoadmap(StancePlanner(robot, World()), np.array(robot.home), (0.0, 0.0, 0.0)).solve()
+    assert plan.solved, plan.reason
+    assert not plan.moves
+
+
 @pytest.mark.slow
 def test_roadmaps_of_stances_find_a_way_that_passes_the_audit() -> None:
     robot = sf.load("hexapod")

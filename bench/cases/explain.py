@@ -8,16 +8,23 @@ by a point at which all others hold; and, where the set is known, that it is thi
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
+from statistics import median
+from typing import Annotated
 
 import numpy as np
+import typer
 
+from bench.machine import header
+from bench.page import Json, number_text, print_table
 from surefoot.solvers import Explanation, Group, explain
 from tests.solvers.explain.problems import crowded, cycle, planted, swing, tumble
 from tests.solvers.explain.test_explain import require_proof, violation
 
+__all__ = ["run", "show"]
+
+_COLUMNS = ("groups", "members", "seconds")
 Case = tuple[str, Callable[[], tuple[Sequence[Group], tuple[str, ...] | None]]]
 CASES: Sequence[Case] = (
     ("one conflict of 12, 500 × 4 dense rows, 60 unknowns", lambda: planted(np.random.default_rng(0), 500, 4, 60, 12)),
@@ -35,12 +42,9 @@ CASES: Sequence[Case] = (
 )
 
 
-def main() -> None:
+def run(repeat: Annotated[int, typer.Option(help="How often; the median counts.", min=1)] = 3) -> Json:
     """Check and time all cases."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeat", type=int, default=3, help="how often; the median is printed")
-    repeat = parser.parse_args().repeat
-    print(f"{'problem':52s} {'groups':>6s} {'members':>7s} {'seconds':>8s}")
+    rows = []
     for title, make in CASES:
         groups, names = make()
         times = []
@@ -49,7 +53,18 @@ def main() -> None:
             found = explain(groups)
             times.append(time.process_time() - begin)
         _check(groups, found, names)
-        print(f"{title:52s} {len(groups):6d} {len(found.names):7d} {np.median(times):8.2f}", flush=True)
+        rows.append({"problem": title, "groups": len(groups), "members": len(found.names), "seconds": median(times)})
+    return header("explain", 0) | {"rows": rows}
+
+
+def show(result: Json) -> None:
+    """Print the table.
+
+    Args:
+        result: What `run` measured.
+    """
+    rows = [(row["problem"], *(number_text(row[k]) for k in _COLUMNS)) for row in result["rows"]]
+    print_table(("problem", *_COLUMNS), rows)
 
 
 def _check(groups: Sequence[Group], found: Explanation, names: tuple[str, ...] | None) -> None:
@@ -60,7 +75,3 @@ def _check(groups: Sequence[Group], found: Explanation, names: tuple[str, ...] |
     for member in found.conflict:
         others = [by_name[name] for name in found.names if name != member.name]
         assert all(violation(other, member.witness) <= 2.0 * found.tolerances[other.name] for other in others)
-
-
-if __name__ == "__main__":
-    main()
