@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from surefoot.codegen.loops import Floats, Ints, NativeCode
 
-__all__ = ["TICK"]
-
 
 def is_broken(A: Floats, entries: int, lower: Floats, upper: Floats, total: int) -> int:
     """Whether rows A or their ends are not finite, or ends are crossed; now and then by mistake for huge numbers."""
