@@ -16,11 +16,14 @@ from surefoot.estimation.footholds import ContactPoints, FootholdBook, TippingSo
 from surefoot.estimation.invariant_filter import InertialStep, InvariantFilter, leg_twist
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import BaseLayout, EncodedJoints
+from surefoot.estimation.tick import TICK
 from surefoot.estimation.trackers import JointTracker, TouchTracker
 from surefoot.kinematics import Frame
 from surefoot.motion import State
 from surefoot.motion.world import STANDARD_GRAVITY
 from surefoot.robot import Robot
+
+_GENERAL = 2  # what `tick.put_base` returns where it does not know what to do
 
 
 class BaseEstimator:
@@ -78,6 +81,25 @@ class BaseEstimator:
         self._feet, self._jacobians = np.zeros((n, 3)), np.zeros((n, 3, nj))
         self._look = self._kernels.contact_points.bind(self._q, self._feet, self._jacobians) if n else _nothing
         self._readings = _Readings(robot, nj)
+        self._bind_tick()
+
+    def _bind_tick(self) -> None:
+        """Bind the loops of a tick in which no sensor is silent."""
+        kalman, step, probability, s = self._filter, self._inertial, self._touch.probability, self.settings
+        k, readings, wrenches = len(probability), self._readings.imu, self._readings.wrenches
+        self._share, self._bend = np.zeros(k), np.zeros(k)
+        rates = kalman.size, kalman.true, kalman.known, kalman.noise, kalman.walk
+        thresholds = np.array([s.touch_force, s.touch_hysteresis, s.touch_width])
+        self._begin = TICK.bind(
+            "begin", 0.0, readings, step.last, kalman.bias, step.densities, step.walks, *rates,
+            k, wrenches, self._weight, probability, thresholds, self._share, self._bend,
+        )  # fmt: skip
+        ends = readings, step.last, kalman.bias, step.turn
+        self._settle = TICK.bind("settle", k, probability, self._bend, 0.0, *ends)
+        self._find_grip = self._soles.grip(k / s.grip_load, probability, self._share, wrenches, self._grip)
+        parts = self._base.parts(self._q, self._v) if self._base is not None and self._imu.isIdentity(0.0) else None
+        body = kalman.rotation, kalman.position, kalman.velocity
+        self._put = None if parts is None else TICK.bind("put_base", kalman.P, kalman.size, *body, step.turn, *parts)
 
     def reset(self, state: State) -> None:
         """Begin again from a state, near the truth to within the `initial_…` settings.
@@ -115,7 +137,15 @@ class BaseEstimator:
         self._joints.put(self._tracker.position, self._q)
         if self._base is not None:
             self._update_base(dt)
-            self._write_base(self._base)
+            code = _GENERAL if self._put is None else self._put.run()
+            if code and not isfinite(self._filter.P.trace() + self._filter.position.sum()):
+                raise SimulationError(
+                    f"the estimator of `{self.robot.name}` has diverged",
+                    evidence={"time [s]": self._t},
+                    next_step="check its readings for infinite numbers, wrong units, or another robot",
+                )
+            if code:
+                self._write_base(self._base)
         self._v[self._joints.v_rows] = self._tracker.velocity
         q, v = self._q.copy(), self._v.copy()
         is_finite = isfinite(np.vdot(q, q) + np.vdot(v, v))
@@ -149,39 +179,38 @@ class BaseEstimator:
     def _update_base(self, dt: float) -> None:
         """One step of the filter."""
         self._look()
+        self._begin.real[0] = dt
+        if self._begin.run():
+            self._filter.go_on(dt)
+            np.tanh(self._bend, out=self._bend)
+            self._settle.real[3] = self._touch.change(dt)
+            self._settle.run()
+        else:
+            self._bridge(dt)
+        self._find_grip.run()
+        self._variance[:] = self._tracker.variance
+        self._footholds.update(dt, self._feet, self._jacobians, self._variance, self._grip)
+
+    def _bridge(self, dt: float) -> None:
+        """The step of the IMU and the touches, where a sensor is silent or was."""
         imu, legs = self._readings.imu, None
         if isnan(imu.sum()):
             grip = self._footholds.grip(self._touch.probability)
             legs = leg_twist(self._feet, self._moving(), grip, self._inertial.twist)
         self._inertial.advance(dt, imu, legs)
-        self._judge_touches(dt)
-        self._variance[:] = self._tracker.variance
-        self._footholds.update(dt, self._feet, self._jacobians, self._variance, self._grip)
-        if not isfinite(self._filter.P.trace() + self._filter.position.sum()):
-            raise SimulationError(
-                f"the estimator of `{self.robot.name}` has diverged",
-                evidence={"time [s]": self._t},
-                next_step="check its readings for infinite numbers, wrong units, or another robot",
-            )
-
-    def _moving(self) -> Array:
-        """(n, 3) velocities of the contact points against the IMU, in its frame [m/s]."""
-        out: Array = self._jacobians @ self._tracker.velocity
-        return out
-
-    def _judge_touches(self, dt: float) -> None:
-        """New probabilities of touch, and how far each point counts as a foothold."""
         forces, bits = self._readings.wrenches[:, 2], self._readings.bits
         speeds = np.zeros(len(bits))
         if isnan(forces.sum()) and (np.isnan(forces) & np.isnan(bits)).any():
             twist = self._inertial.twist
             each = np.linalg.norm(twist[:3] + np.cross(twist[3:], self._feet) + self._moving(), axis=1)
             np.maximum.at(speeds, self._points.contact_of, each)
-        share = forces / self._weight
-        self._touch.update(dt, share, bits, speeds)
-        load = np.fmin(share * (len(share) / self.settings.grip_load), 1.0)  # 1 where the force is silent
-        grip = (self._touch.probability * load)[self._points.contact_of]
-        np.multiply(grip, self._soles.holding(self._readings.wrenches), out=self._grip)
+        np.divide(forces, self._weight, out=self._share)
+        self._touch.update(dt, self._share, bits, speeds)
+
+    def _moving(self) -> Array:
+        """(n, 3) velocities of the contact points against the IMU, in its frame [m/s]."""
+        out: Array = self._jacobians @ self._tracker.velocity
+        return out
 
     def _write_base(self, base: BaseLayout) -> None:
         """The filter's estimate as q and v of the base; a planar base takes the filter back into its plane."""

@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.arrays import Array
-from surefoot.estimation.invariant_filter import InvariantFilter, addresses
+from surefoot.codegen.loops import BoundCode
+from surefoot.estimation.invariant_filter import InvariantFilter
 from surefoot.estimation.settings import EstimatorSettings
 from surefoot.estimation.state_layout import EncodedJoints
+from surefoot.estimation.tick import TICK
 from surefoot.geometry import convex_hull
 from surefoot.kinematics import Frame, contact_frame, relative_jacobian
 from surefoot.kinematics.frames import relative_placement
@@ -103,21 +105,22 @@ class TippingSoles:
             offsets.append(edges / widths)
             away.append(far)
             owners += [k] * len(corners)
-        self._normals, self._offsets = np.concatenate(normals), np.concatenate(offsets)
-        self._away, self._owners = np.concatenate(away), np.array(owners, dtype=np.int64)
+        self._edges = [np.concatenate(part) for part in (normals, offsets, away)]
+        self._owners, self._contact_of = np.array(owners, dtype=np.int64), contact_of
 
-    def holding(self, wrenches: Array) -> Array:
-        """(n,) shares from 0 to 1 to which the points can be relied on.
+    def grip(self, full: float, probability: Array, share: Array, wrenches: Array, out: Array) -> BoundCode:
+        """Bind `tick.grip`, which tells how sure points hold.
 
         Args:
+            full: 1 over the share of the weight from which on a foothold is full.
+            probability: (contacts,) of touch.
+            share: (contacts,) normal forces as shares of the weight; NaN where silent, then it counts as full.
             wrenches: (contacts, 6) in the contact frames; NaN where silent, then nothing is doubted.
+            out: (n,) the result, from 0 to 1.
         """
-        force = np.maximum(wrenches[:, 2], 1e-9)
-        x, y = (-wrenches[:, 4] / force)[self._owners], (wrenches[:, 3] / force)[self._owners]
-        inside = self._offsets - (self._normals[:, 0] * x + self._normals[:, 1] * y)
-        doubt = 1.0 - np.minimum(np.maximum(inside / _EDGE, 0.0), 1.0)
-        doubt[np.isnan(doubt)] = 0.0
-        return np.asarray(1.0 - (doubt[:, None] * self._away).max(axis=0, initial=0.0))
+        n, edges = len(self._contact_of), len(self._owners)
+        given = n, self._contact_of, probability, share, full, wrenches, edges, self._owners
+        return TICK.bind("grip", *given, *self._edges, _EDGE, out)
 
 
 class FootholdBook:
@@ -164,7 +167,8 @@ class FootholdBook:
         given, kalman = (points, jacobians, variance, probability), self._filter
         if len(self._bound) != len(given) or any(x is not y for x, y in zip(given, self._bound, strict=True)):
             self._bind(*given)
-        kalman.look(*self._before, dt, *self._after)
+        self._look.real[self._dt] = dt
+        self._look.run()
         rows, lost, missing = self._found.tolist()
         if rows:
             kalman.move()
@@ -177,14 +181,14 @@ class FootholdBook:
             self._used[new], self._beyond[new] = 1, 0.0
 
     def _bind(self, points: Array, jacobians: Array, variance: Array, probability: Array) -> None:
-        """Collect what `covariance.look` is called with, before and after dt."""
+        """Bind `covariance.look`."""
         self._bound = (points, jacobians, variance, probability)
         kalman, (n, _, nj) = self._filter, jacobians.shape
         each, numbers, likely, z, rows = self._memory
         self._turned = np.zeros((3 * n, nj))
-        self._before = (*addresses(kalman.H), n, nj, *addresses(*self._bound, each))
-        self._after = (
-            *addresses(numbers), *kalman.body,
-            *addresses(self._used, self._beyond, likely, self._turned, self._noise, z, rows),
-            *kalman.scratch, *addresses(self._found),
+        before = kalman.H, n, nj, *self._bound, each
+        self._dt = 2 + len(before)
+        self._look = kalman.bound_look(
+            *before, 0.0, numbers, *kalman.body, self._used, self._beyond, likely, self._turned, self._noise, z, rows,
+            *kalman.scratch, self._found,
         )  # fmt: skip

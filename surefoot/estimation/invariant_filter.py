@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.codegen.loops import BoundCode
 from surefoot.compiler import KernelSet
 from surefoot.errors import NotSupportedError
 from surefoot.estimation.covariance import COVARIANCE
@@ -25,6 +26,7 @@ FIXED = 15
 """Size of the error without footholds."""
 _R, _V, _P, _BIAS = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, FIXED)
 _ALL = np.ones(6, dtype=bool)
+_DT = 6  # place of dt among the arguments of `covariance.predict`
 _INERTIA = 1e-4  # weight of the twist before against that of one sure point
 
 
@@ -69,16 +71,19 @@ class InvariantFilter:
         self._rotation[:], self._bias, self._P = np.eye(3), np.zeros(6), np.eye(size)
         self.H = np.zeros((3 * count, size))
         self.H[:, _P], self.H[:, FIXED:] = np.tile(np.eye(3), (count, 1)), -np.eye(3 * count)
-        self._true, self._dt, self.step, inputs = np.zeros(6), np.zeros(1), np.zeros(size), np.zeros((size, 6))
-        given = (self._true[:3], self._true[3:], self._dt, self.gravity)
+        self.true, self._dt, self.step, inputs = np.zeros(6), np.zeros(1), np.zeros(size), np.zeros((size, 6))
+        """(6,) readings of the next step without their offsets [rad/s], [m/s²]."""
+        given = (self.true[:3], self.true[3:], self._dt, self.gravity)
         self._inertial_step = kernels.inertial_step.bind(*body, *given, *after[:3], inputs)
         self._move = kernels.move.bind(*body, self.step, *after)
-        self._rates = self._known, self._noise, self._walk = np.zeros(6), np.zeros(6), np.zeros(size)
+        self.known, self.noise, self.walk = np.zeros(6), np.zeros(6), np.zeros(size)
+        """(6,), (6,) and (15 + 3 n,) for the next step, as for `predict`."""
         W, U, HP, K, D = (np.zeros((k, size)) for k in (size, 6, rows, rows, rows))
         S = np.zeros((rows, rows))
-        self._kept = (inputs, W, U, HP, K, D, S)  # as long as their addresses
+        self._kept = (HP, S, K, D, W)  # as long as their addresses
         self._at = (*addresses(self._P), size)
-        self._changes, self._ends = addresses(inputs, *self._rates), addresses(self.gravity, W, U)
+        changes = inputs, self.known, self.noise, self.walk
+        self._predict = COVARIANCE.bind("predict", *self._at, *changes, 0.0, self.gravity, W, U)
         self.body = addresses(self._rotation, self._position, self._footholds)
         """Addresses of rotation, position and footholds."""
         self.scratch = addresses(HP, S, K, D, W, self.step)
@@ -124,12 +129,20 @@ class InvariantFilter:
             walk: (15 + 3 n,) variances that the step adds to offsets and footholds.
             known: (6,) true for a reading, false for a guess, whose error has nothing to do with the offset.
         """
-        np.subtract(readings, self._bias, out=self._true)
-        self._dt[0] = dt
+        np.subtract(readings, self._bias, out=self.true)
+        self.known[:], self.noise[:], self.walk[:] = known, noise, walk
+        self.go_on(dt)
+
+    def go_on(self, dt: float) -> None:
+        """Go on by one step with what is in `true`, `known`, `noise` and `walk`.
+
+        Args:
+            dt: Length of the step [s].
+        """
+        self._dt[0] = self._predict.real[_DT] = dt
         self._inertial_step()
         self._state[:FIXED] = self._next[:FIXED]
-        self._known[:], self._noise[:], self._walk[:] = known, noise, walk
-        COVARIANCE["predict"](*self._at, *self._changes, dt, *self._ends)
+        self._predict.run()
 
     def take(self, chosen: NDArray[np.int64], points: Array, noise: Array) -> None:
         """Begin footholds where contact points are now: ξ_d = ξ_p + R̂ w.
@@ -177,9 +190,9 @@ class InvariantFilter:
         COVARIANCE["correct"](*given, *addresses(z, rows), m, *self.scratch)
         self.move()
 
-    def look(self, *given: float) -> None:
-        """Call `covariance.look`, with all arguments after P and its size."""
-        COVARIANCE["look"](*self._at, *given)
+    def bound_look(self, *given: Any) -> BoundCode:
+        """Bind `covariance.look` to all arguments after P and its size."""
+        return COVARIANCE.bind("look", *self._at, *given)
 
     def move(self) -> None:
         """X ← exp(step) X, b ← b + step, after a correction."""
@@ -212,20 +225,23 @@ class InertialStep:
 
     def __init__(self, kalman: InvariantFilter, settings: EstimatorSettings) -> None:
         self._filter, self._settings = kalman, settings
-        self._turn, self._last = np.zeros(3), np.full(6, np.nan)
-        self._good = np.repeat([settings.gyro_noise, settings.accelerometer_noise], 3) ** 2  # densities
+        self.turn, self.last = np.zeros(3), np.full(6, np.nan)
+        """(3,) angular velocity in the frame of the IMU [rad/s]; (6,) the last readings."""
+        self.densities = np.repeat([settings.gyro_noise, settings.accelerometer_noise], 3) ** 2
+        """(6,) of the variances of the readings."""
         self._poor = np.repeat([settings.silent_gyro, settings.silent_accelerometer], 3) ** 2
         walks = [0.0, 0.0, 0.0, settings.gyro_walk, settings.accelerometer_walk]
-        self._walk = np.repeat([*walks, *([settings.point_drift] * len(kalman.footholds))], 3) ** 2
+        self.walks = np.repeat([*walks, *([settings.point_drift] * len(kalman.footholds))], 3) ** 2
+        """(15 + 3 n,) variances that each second adds."""
 
     def reset(self, turn: Array) -> None:
         """Begin again with an angular velocity (3,) in the frame of the IMU [rad/s]."""
-        self._turn[:], self._last[:] = turn, np.nan
+        self.turn[:], self.last[:] = turn, np.nan
 
     @property
     def twist(self) -> Array:
         """(6,) of the IMU in its own frame now, linear first."""
-        return np.concatenate([self._filter.velocity @ self._filter.rotation, self._turn])
+        return np.concatenate([self._filter.velocity @ self._filter.rotation, self.turn])
 
     def advance(self, dt: float, readings: Array, legs: Array | None) -> None:
         """Go to the time of the readings.
@@ -240,16 +256,16 @@ class InertialStep:
             guess = np.concatenate([legs[3:], -kalman.gravity @ kalman.rotation]) + kalman.bias
             readings = np.where(known, readings, guess)
         if dt > 0.0:
-            mean, noise = 0.5 * (self._last + readings), self._good / dt
+            mean, noise = 0.5 * (self.last + readings), self.densities / dt
             if legs is not None or isnan(mean.sum()):
-                mean = np.where(known & ~np.isnan(self._last), mean, readings)
+                mean = np.where(known & ~np.isnan(self.last), mean, readings)
                 noise = np.where(known, noise, self._poor)
-            kalman.predict(mean, dt, noise, self._walk * dt, known)
-        self._last[:] = readings
-        self._last[~known] = np.nan
+            kalman.predict(mean, dt, noise, self.walks * dt, known)
+        self.last[:] = readings
+        self.last[~known] = np.nan
         if legs is not None and not known[3:].all():
             kalman.see_velocity(legs[:3], self._settings.leg_velocity)
-        np.subtract(readings[:3], kalman.bias[:3], out=self._turn)
+        np.subtract(readings[:3], kalman.bias[:3], out=self.turn)
 
 
 def leg_twist(points: Array, moving: Array, grip: Array, before: Array) -> Array:

@@ -71,6 +71,12 @@ class BaseLayout:
         self._v = robot.base_rows
         self._root = pin.SE3(np.array(robot.tree.placements[joint]))
 
+    def parts(self, q: Array, v: Array) -> tuple[Array, Array] | None:
+        """Views of position and quaternion (7,) in q and of the twist (6,) in v; None if there are no such entries."""
+        if self.planar or not self._root.isIdentity(0.0):
+            return None
+        return q[self._q], v[int(self._v[0]) : int(self._v[-1]) + 1]
+
     def pose(self, q: Array) -> pin.SE3:
         """T_world_base from q (nq,)."""
         own = q[self._q]

@@ -107,6 +107,7 @@ class TouchTracker:
     def __init__(self, count: int, settings: EstimatorSettings) -> None:
         self._settings = settings
         self.probability, self._fresh = np.zeros(count), True
+        """(k,) that each contact touches."""
 
     def reset(self) -> None:
         """Begin again: the next readings count in full."""
@@ -128,5 +129,10 @@ class TouchTracker:
             at_rest = _logistic(4.0 * (1.0 - speed / chosen.rest_speed))
             by_bit = np.where(np.isnan(bit), at_rest, np.where(bit > 0.5, _SURE, 1.0 - _SURE))
             target = np.where(np.isnan(share), by_bit, target)
-        before += (1.0 if self._fresh else 1.0 - exp(-dt / chosen.touch_time)) * (target - before)
+        before += self.change(dt) * (target - before)
+
+    def change(self, dt: float) -> float:
+        """The share of the way to what the readings say that a probability goes in a step of dt [s]; count the step."""
+        found = 1.0 if self._fresh else 1.0 - exp(-dt / self._settings.touch_time)
         self._fresh = False
+        return found

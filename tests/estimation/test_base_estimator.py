@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -11,6 +12,7 @@ from scipy.stats import chi2
 
 from surefoot.errors import NotSupportedError, ShapeError, SimulationError
 from surefoot.estimation import BaseEstimator, EstimatorSettings
+from surefoot.estimation.tick import TICK
 from surefoot.motion import Estimator, State
 from surefoot.sim.sensors.channels import Channel
 from surefoot.sim.sensors.sensors import Sensors, Truth
@@ -58,6 +60,22 @@ def test_the_same_at_rest_and_over_seeds(name, seed):
         found = run(robot_of(name), motion(name, 10.0, STILL), sensors, seed)
         assert found.tilt.max() <= 1.0
         assert found.speed.max() <= 0.05
+
+
+def test_the_quick_tick_is_the_general_one(monkeypatch):
+    """Loops for ticks without silent sensors against the general way, which the tests of silent sensors check."""
+    robot, truths = robot_of("g1"), motion("g1", 10.0)[:200]
+    quick = run(robot, truths, SensorSettings(), 0)
+    bind = TICK.bind
+
+    def general(name, *args):
+        bound = bind(name, *args)
+        return SimpleNamespace(run=lambda: 2 * (name == "put_base"), real=bound.real) if name in parts else bound
+
+    parts = ("begin", "put_base")
+    monkeypatch.setattr(TICK, "bind", general)
+    for one, other in zip(quick.states, run(robot, truths, SensorSettings(), 0).states, strict=True):
+        np.testing.assert_allclose(np.r_[one.q, one.v], np.r_[other.q, other.v], rtol=1e-9, atol=1e-12)
 
 
 def perturbed(state: State, error: np.ndarray) -> State:

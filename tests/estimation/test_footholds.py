@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.estimation import EncodedJoints, EstimatorSettings
 from surefoot.estimation.filter_kernels import filter_kernels
-from surefoot.estimation.footholds import ContactPoints, FootholdBook, spread_corners
+from surefoot.estimation.footholds import ContactPoints, FootholdBook, TippingSoles, spread_corners
 from surefoot.kinematics import Frame
 from surefoot.kinematics.frames import frame_of
 from tests.estimation.examples import robot_of
@@ -112,3 +112,29 @@ def test_reset_forgets_all_footholds():
     _, book, _ = standing_book()
     book.reset()
     assert not book.grip(np.ones(COUNT)).any()
+
+
+def test_the_grip_of_points_is_that_of_the_formula(rng):
+    """A sole is doubted as far as its centre of pressure is at an edge; loads fade; silent forces count in full."""
+    robot = robot_of("g1")
+    surfaces = list(robot.contacts.values())
+    contact_of = np.repeat(np.arange(len(surfaces)), 3)
+    probability, share, wrenches = np.array([1.0, 0.8]), np.array([0.6, 0.1]), np.zeros((2, 6))
+    out = np.zeros(6)
+    bound = TippingSoles(surfaces, contact_of).grip(4.0, probability, share, wrenches, out)
+    corner = spread_corners(surfaces[0])[0]
+    for at, held in (
+        (surfaces[0].corners.mean(axis=0), [1.0, 1.0, 1.0]),
+        (corner, None),
+        (np.full(3, np.nan), [1, 1, 1]),
+    ):
+        wrenches[:] = [0.0, 0.0, 300.0, 300.0 * at[1], -300.0 * at[0], 0.0]
+        bound.run()
+        if held is None:  # the corner itself holds, what is across the sole does not
+            assert out[0] == pytest.approx(1.0)
+            assert out[:3].min() < 1e-12
+        else:
+            np.testing.assert_allclose(out, np.r_[held, 0.8 * 4.0 * 0.1 * np.array(held)], rtol=1e-12)
+    share[1] = np.nan
+    bound.run()
+    np.testing.assert_allclose(out[3:], 0.8)

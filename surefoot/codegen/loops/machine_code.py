@@ -366,7 +366,9 @@ class _Translation:
         return self._compared(_COMPARE[type(node.ops[0])], left, right)
 
     def _compared(self, sign: str, left: Any, right: Any) -> Any:
-        compare = self.build.fcmp_ordered if left.type == _FLOAT else self.build.icmp_signed
+        if left.type != _FLOAT:
+            return self.build.icmp_signed(sign, left, right)
+        compare = self.build.fcmp_unordered if sign == "!=" else self.build.fcmp_ordered  # NaN differs from all
         return compare(sign, left, right)
 
     def _of_boolop(self, node: ast.BoolOp) -> Any:

@@ -122,12 +122,11 @@ class PairTable:
 
     def _picked(self, points: Array, rows: Indices, columns: Indices) -> Iterator[tuple[Indices, Array, Array]]:
         """For each kind: where it occurs in the list, and its generators."""
-        flat, stride = points.reshape(-1, 3), points.shape[1]
-        for k, group in enumerate(self._groups):
-            at = np.flatnonzero(self._group_of[columns] == k)
-            if len(at):
-                origin, pair = rows[at, None] * stride, self._place[columns[at]]
-                yield at, flat[origin + group.vertices_a[pair]], flat[origin + group.vertices_b[pair]]
+        flat, stride, kinds = points.reshape(-1, 3), points.shape[1], self._group_of[columns]
+        for k in sorted(set(kinds.tolist())):
+            at, group = np.flatnonzero(kinds == k), self._groups[k]
+            origin, pair = rows[at, None] * stride, self._place[columns[at]]
+            yield at, flat[origin + group.vertices_a[pair]], flat[origin + group.vertices_b[pair]]
 
 
 def _gathered(points: Array, vertices: Indices) -> Array:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surefoot import ops
 from surefoot.arrays import Array
@@ -104,8 +105,8 @@ class LeggedBody:
         self.passes, self.violation, self.fallbacks, self.trouble = 0, 0.0, 0, ""
         self.troubles: Counter[str] = Counter()
         """How often there was no solution, or another trouble, by reason."""
-        self._driven_entries, self._last, self._t = _entries_of(robot), np.zeros(robot.nu), -np.inf
-        self._held = np.asarray(q0)[self._driven_entries]
+        self._driven, self._driven_entries = _span(robot.driven), _entries_of(robot)
+        self._held, self._last, self._t = np.array(q0)[self._driven_entries], np.zeros(robot.nu), -np.inf
         carrying = self.weight * float(np.array(com(robot.tree, q0))[2])  # files with no real limits have 1e4 N m
         self._efforts = np.minimum(self.problem.rows.torque_limits, carrying)
         self.output = None if output == "torque" else PositionOutput(robot, q0, output == "admittance")
@@ -276,9 +277,9 @@ class LeggedBody:
             return self.fall_back(found.trouble)
         dt, self._t = min(max(t - self._t, 0.0), _FOLLOWS), t
         share = dt / _FOLLOWS if dt > 0.0 else 1.0
-        self._speeds = (1.0 - share) * self._speeds + share * v[self.robot.driven]
+        self._speeds = (1.0 - share) * self._speeds + share * v[self._driven]
         self._last, self._held, self.trouble = found.torques, q[self._driven_entries], ""
-        self._speeds = self._speeds + dt * found.acceleration[self.robot.driven]
+        self._speeds = self._speeds + dt * found.acceleration[self._driven]
         self._found, self._has_force = found, True
         if self.output is not None:
             return self.output.command(t, q, v, found, self.problem)
@@ -353,9 +354,17 @@ def _unit_wrench(surface: ContactSurface, tied: Sequence[int]) -> Array:
     return np.array([0.0, 0.0, 1.0, y, -x, 0.0])[list(tied)]
 
 
-def _entries_of(robot: Robot) -> list[int]:
+def _entries_of(robot: Robot) -> NDArray[np.int64] | slice:
     """Entries of q of the driven joints, in the order of the drives."""
-    return [int(robot.tree.q_index[robot.joint_index(drive.joint)]) for drive in robot.drives]
+    return _span(
+        np.array([robot.tree.q_index[robot.joint_index(drive.joint)] for drive in robot.drives], dtype=np.int64)
+    )
+
+
+def _span(places: NDArray[np.int64]) -> NDArray[np.int64] | slice:
+    """Places in an array; as a slice, which is quicker, if they follow each other."""
+    follow = len(places) > 0 and (np.diff(places) == 1).all()
+    return slice(int(places[0]), int(places[-1]) + 1) if follow else places
 
 
 def _leg_shares(robot: Robot, feet: Sequence[Foot], share: float) -> Array:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.collision import CollisionModel
+from surefoot.control.whole_body.outcome import APPROACH
 from surefoot.robot import Robot
 
 __all__ = ["BodyClearance", "ClearanceSettings"]
@@ -66,7 +67,11 @@ class BodyClearance:
         self._columns = np.zeros(0, dtype=np.int64)
         self._chosen: NDArray[np.int64] | None = None  # of the next measurement
         self._gradients, self._spare = np.zeros((0, robot.nv)), np.zeros(0)
-        self._rows, self._least = np.zeros((self.settings.count, robot.nv)), np.full(self.settings.count, _NONE)
+        s, count = self.settings, self.settings.count
+        self._rows, self._least = np.zeros((count, robot.nv)), np.full(count, _NONE)
+        self._ahead, self._rates = np.zeros(count), np.zeros(count)
+        given = 0, self._ahead, self._rates, 0.0, s.braking, s.stopping_time, s.weight**0.5, self._least
+        self._approach = APPROACH.bind("approach", *given)
         self._model.proximity(q0, np.argsort(first)[:1])  # loads machine code
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Array, Array]:
@@ -88,10 +93,9 @@ class BodyClearance:
         elif age >= s.period:
             self._measure(t, q, self._chosen)
         if found := len(self._columns):
-            rates = self._gradients @ v
-            spare = self._spare + (t - self._last) * rates
-            fastest = np.minimum(np.sqrt(2.0 * s.braking * np.maximum(spare, 0.0)), spare / s.stopping_time)
-            self._least[:found] = s.weight**0.5 * (-fastest - rates) / s.stopping_time
+            np.matmul(self._gradients, v, out=self._rates[:found])
+            self._approach.whole[0], self._approach.real[3] = found, t - self._last
+            self._approach.run()
         return self._rows, self._least
 
     def _nearest(self, q: Array) -> NDArray[np.int64]:
@@ -108,6 +112,7 @@ class BodyClearance:
             self._spare, self._gradients = found.distance - self._margins[columns], found.gradient
         else:
             self._spare, self._gradients = np.zeros(0), np.zeros((0, len(self._way)))
+        self._ahead[: len(columns)] = self._spare
         self._rows = np.zeros(self._rows.shape)
         self._rows[: len(columns)], self._least[len(columns) :] = self.settings.weight**0.5 * self._gradients, _NONE
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from surefoot.codegen.loops import Floats, Ints, NativeCode
+from math import sqrt
 
-__all__ = ["TICK"]
+from surefoot.codegen.loops import Floats, Ints, NativeCode
 
 
 def is_broken(A: Floats, entries: int, lower: Floats, upper: Floats, total: int) -> int:
@@ -56,4 +56,31 @@ def outcome(
     return result if level == 0.0 else 2
 
 
-TICK = NativeCode([is_broken, outcome])
+def is_plausible(
+    q: Floats, nq: int, farthest: float, v: Floats, nv: int, fastest: float, turn: int, unit: float
+) -> int:
+    """Whether a state is finite, not absurdly far or fast, and has a unit quaternion at `turn`, if that is not −1."""
+    for i in range(nq):
+        if not abs(q[i]) < farthest:
+            return 0
+    for i in range(nv):
+        if not abs(v[i]) < fastest:
+            return 0
+    length = 1.0
+    if turn >= 0:
+        length = q[turn] * q[turn] + q[turn + 1] * q[turn + 1] + q[turn + 2] * q[turn + 2] + q[turn + 3] * q[turn + 3]
+    return 1 if abs(length - 1.0) < unit else 0
+
+
+def approach(
+    count: int, spare: Floats, rates: Floats, age: float, braking: float, time: float, scale: float, least: Floats
+) -> None:
+    """The least rates of change of distances, [control.clearance], times `scale`; `age` ago they were `spare`."""
+    for i in range(count):
+        now = spare[i] + age * rates[i]
+        fastest = min(sqrt(2.0 * braking * max(now, 0.0)), now / time)
+        least[i] = scale * (-fastest - rates[i]) / time
+
+
+TICK = NativeCode([is_broken, outcome, is_plausible])
+APPROACH = NativeCode([approach], exact=True)

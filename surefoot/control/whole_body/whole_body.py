@@ -213,9 +213,6 @@ class WholeBody:
         self._held: dict[str, tuple[Any, ...]] = {}  # what the bounds of each wrench were made of
         self._apart = np.zeros((0, 0)), np.zeros((0, 0))  # rows for pairs of links, of all and of independent joints
         self._impossible = _IMPOSSIBLE * robot.mass * float(np.linalg.norm(robot.tree.gravity)) + 1e-6
-        base = robot.base_joint if robot.base == "floating" else None
-        at = 0 if base is None else int(robot.tree.q_index[base]) + 3
-        self._turn = None if base is None else slice(at, at + 4)
         self.solver_time = 0.0
         """Wall-clock time of the last solution [s]."""
         self.errors, self.rates = np.zeros(rows.rows[-1].stop), np.zeros(rows.rows[-1].stop)
@@ -228,6 +225,9 @@ class WholeBody:
         m, k, count = rows.starts[-1], rows.C.shape[1], len(rows.contacts)
         self._work = work = Workspace(m, rows.unknowns, rows.starts, Tolerances(), Limits(s.passes, s.seconds))
         self._q, self._v, h = np.array(robot.neutral), np.zeros(robot.nv), np.zeros(robot.nu)
+        turn = int(robot.tree.q_index[robot.base_joint or 0]) + 3 if robot.base == "floating" else -1
+        state = self._q, robot.nq, _FARTHEST, self._v, robot.nv, _FASTEST, turn, _UNIT
+        self._is_plausible = TICK.bind("is_plausible", *state)
         given = self._q, self._v, self._targets, self._settings
         self._fill_rows = rows.kernel.bind(*given, work.A, work.lower[:m], work.upper[:m], self.errors, self.rates, h)
         work.lower[m:], work.upper[m:] = -_LARGEST_WRENCH, _LARGEST_WRENCH
@@ -304,7 +304,6 @@ class WholeBody:
         self.solver_time = 0.0
         if not self.is_plausible(q, v):
             return WholeBodySolution.nothing(self.robot, "implausible state")
-        self._q[:], self._v[:] = q, v
         self._fill_rows()
         self._is_new = False
         for name, handle in self._contacts.items():
@@ -362,10 +361,8 @@ class WholeBody:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
-        is_near = np.vdot(q, q) < _FARTHEST**2 and np.vdot(v, v) < _FASTEST**2  # quick, too strict for many joints
-        if not (is_near or (np.abs(q).max(initial=0.0) < _FARTHEST and np.abs(v).max(initial=0.0) < _FASTEST)):
-            return False
-        return self._turn is None or abs(float(q[self._turn] @ q[self._turn]) - 1.0) < _UNIT
+        self._q[:], self._v[:] = q, v
+        return bool(self._is_plausible.run())
 
     def _tip(self, name: str, pivot: tuple[int, float]) -> None:
         """Hold a contact at an edge instead of its middle: it may turn about it, with its centre of pressure there."""

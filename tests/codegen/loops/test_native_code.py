@@ -56,7 +56,11 @@ def refused_keyword(a: Floats) -> None:
     a[0] = half(a=4)
 
 
-CODE = NativeCode([half, mixture])
+def is_number(x: float) -> int:
+    return 0 if x != x else 1
+
+
+CODE, EXACT = NativeCode([half, mixture]), NativeCode([half, mixture, is_number], exact=True)
 
 
 def address(array):
@@ -74,6 +78,7 @@ def test_it_does_what_python_does(seed: int) -> None:
     bound = CODE.bind("mixture", a, marks, 3, 0.0)
     bound.whole[2], bound.real[3], marks[:] = 12, 0.3, 9
     assert bound.run() == CODE["mixture"](address(a), address(marks), 12, 0.3)
+    assert EXACT["mixture"](address(a), address(marks), 12, 0.3) == mixture(a, marks, 12, 0.3)
 
 
 def test_a_real_one_solves_least_squares() -> None:
@@ -93,6 +98,10 @@ def test_whole_numbers_are_divided_as_python_does() -> None:
     assert [CODE["half"](k) for k in range(-5, 6)] == [k // 2 for k in range(-5, 6)]
 
 
+def test_nan_differs_from_itself() -> None:
+    assert [EXACT["is_number"](x) for x in (1.0, np.inf, np.nan)] == [1, 1, 0]
+
+
 @pytest.mark.parametrize("function", [refused_power, refused_chain, refused_else, refused_keyword])
 def test_what_it_does_not_know_is_refused(function) -> None:
     with pytest.raises(NotSupportedError, match="cannot be translated"):
@@ -106,10 +115,11 @@ import subprocess
 import sys
 
 import numpy as np
+from surefoot.codegen.loops import machine_code
 from surefoot.solvers.hierarchy import HierarchySolver, Level
 
 if sys.argv[1] == "second":
-    sys.modules["surefoot.codegen.loops.machine_code"] = None  # importing it fails
+    machine_code.translate = None  # calling it fails
 A = np.random.default_rng(0).normal(size=(4, 6))
 print(HierarchySolver().solve([Level(A, 1.0, 2.0), Level(np.eye(6), 0.5, 0.5)], -0.3, 0.3).x.tobytes().hex())
 """
