@@ -49,6 +49,16 @@ def test_pace_divides_the_times_of_steps_and_given_times_count():
     assert walk_duration(table, quick) < walk_duration(table, usual)
 
 
+def test_gains_and_times_of_the_table_reach_the_walker():
+    given = {"settle": 1.1, "first": 0.6, "dcm_gain": 4.0, "integral_gain": 0.2, "landing_speed": 0.08}
+    given["reference"] = "preview"
+    found = walker(goal=(1.0, 0.0, 0.0), **given).settings
+    assert {name: getattr(found, name) for name in given} == given
+    for name, value in (("dcm_gain", 50.0), ("settle", -1.0), ("landing_speed", 0.0), ("reference", "prevew")):
+        with pytest.raises(ValueError, match=name):
+            WalkTable(goal=(1.0, 0.0, 0.0), **{name: value})
+
+
 def test_repeated_pushes_come_in_the_middle_of_swings_and_turn():
     walking = walker(goal=(1.0, 0.0, 0.0))
     first, period, end = swing_times(walking, 10.0)
@@ -118,6 +128,7 @@ def test_a_heading_turns_the_robot_on_the_ground(robot, heading):
             ROBOT,
             ["obstacle `wall`", "walk.commands"],
         ),
+        (["walk.reference=mpc"], ROBOT, ["moves feet by itself", "preview", "--set walk.reference"]),
         (["walk.lift=2.0"], ROBOT, ["do not lift a foot by 2.00 m", "highest lift", "--set walk.lift"]),
         (["walk.single=0.11", "walk.double=0.001"], ROBOT, ["0.110 s on one foot are too short", "least [s]"]),
         (["walk.pace=4.0"], ROBOT, ["on one foot are too short"]),

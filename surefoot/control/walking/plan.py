@@ -9,6 +9,7 @@ import numpy as np
 
 from surefoot.arrays import Array
 from surefoot.control.legged import LegReach, local, turned, world, wrapped
+from surefoot.control.walking.reference import SampledReference, WalkReference
 from surefoot.control.walking.settings import WalkSettings
 from surefoot.geometry import convex_hull, distance_inside
 from surefoot.reduced import DcmPlan, NominalStep, Side, StepAdapter, StepLimits, StepWeights, ZmpPiece
@@ -21,6 +22,7 @@ AHEAD = 4
 _ANCHOR_TIME = 0.05  # time constant with which the plan follows the support foot [s]
 _COP_WEIGHT = 1e-3  # shifting the CoP costs little beside another landing
 _WORTH = 0.03  # changes of a landing beyond this are made, share of the leg length
+_BY_STEPS = ("cps", "cpt")  # references that know points of rest only: a leg that swings is a disturbance to them
 _TURN = 0.05  # turns up to this are not worth a step [rad]
 _SWING_SPEED = 1.2  # how fast the landing place of a foot in the air may be away [m/s]
 _SWING_SPARE = 1.4  # … or this much faster than planned
@@ -60,7 +62,7 @@ class StepPlan:
         self.worth = _WORTH * legs.length
         """Changes of a landing up to this are not made [m]."""
         self._adapter, self._catcher = (
-            StepAdapter(omega, self._limits(legs, quicker), StepWeights(cop=_COP_WEIGHT))
+            StepAdapter(omega, _step_limits(settings, soles, legs, quicker), StepWeights(cop=_COP_WEIGHT))
             for quicker in (_QUICKER, _QUICKEST)
         )
         self.support, self.anchor = 0, np.zeros(4)
@@ -74,22 +76,11 @@ class StepPlan:
         """(k, 2) support polygon."""
         self.is_adapted, self.is_capturable = False, True
         self._single = settings.single
-        self._recoil = legs.recoil, legs.recoil_slope
-        self._offset, self._path = np.zeros(2), DcmPlan([ZmpPiece(0.0, np.zeros(2), np.zeros(2))], omega)
-
-    def _limits(self, legs: LegReach, quicker: float) -> StepLimits:
-        """How far, how wide and how fast a step may be that keeps the robot from falling."""
-        single = self._settings.single
-        sole = np.max([np.abs(sole).max(axis=0) for sole in self._soles], axis=0)
-        return StepLimits(
-            forward=(-_FAR * legs.length, _FAR * legs.length),
-            width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
-            duration=(quicker * single, _SLOWER * single),
-            cop_forward=(-sole[0], sole[0]),
-            cop_side=(-sole[1], sole[1]),
-        )
-
-    # -- where it is held -----------------------------------------------------------------------------------------
+        self._recoil = (0.0, 0.0) if settings.reference in _BY_STEPS else (legs.recoil, legs.recoil_slope)
+        self._box, self._state, self._offset = _common_box(soles, self._zmps), (np.zeros(2), np.zeros(2)), np.zeros(2)
+        self._path: WalkReference
+        self._force: DcmPlan
+        self._plan([ZmpPiece(0.01, np.zeros(2), np.zeros(2))])
 
     def follow(self, pose: Array, dt: float) -> None:
         """Let the plan move with the support foot as it is estimated.
@@ -113,8 +104,8 @@ class StepPlan:
         self.other = local(self.anchor, poses[1 - support])
 
     def seen(self, point: Array, rate: Array) -> tuple[Array, Array]:
-        """A point (2,) and its rate relative to the support, given in world."""
-        yaw = -self.anchor[3]
+        """The centre of mass (2,) and its rate relative to the support, given in world."""
+        self._state, yaw = (point, rate), -self.anchor[3]
         return turned(point[:2] - self.anchor[:2], yaw), turned(rate[:2], yaw)
 
     # -- ZMP and DCM ----------------------------------------------------------------------------------------------
@@ -131,6 +122,16 @@ class StepPlan:
         """ZMP and DCM (2,) at a time in this phase [s]."""
         return self._path.at(t)
 
+    def moved_by_leg(self, t: float) -> Array:
+        """(2,) by how much the leg that swings moves the force from the ZMP of the support, at a time [s]."""
+        return np.asarray(self._force.at(t)[0] - self.zmp_of(self.support))
+
+    def _plan(self, pieces: list[ZmpPiece], since: float = 0.0) -> None:
+        """Follow these pieces, from the state that was seen last."""
+        self._path = self._force = DcmPlan(pieces, self._omega)
+        if (method := self._settings.reference) != "dcm":
+            self._path = SampledReference(method, pieces, self._omega, self.seen(*self._state), since, self._box)
+
     def rest(self, start: Array, duration: float) -> None:
         """Bring the ZMP from a start (2,) to the middle of the feet, and keep it there.
 
@@ -139,7 +140,7 @@ class StepPlan:
             duration: [s].
         """
         middle = 0.5 * (self.zmp_of(self.support) + self.other_zmp())
-        self._path = DcmPlan([ZmpPiece(max(duration, 0.01), start, middle)], self._omega)
+        self._plan([ZmpPiece(max(duration, 0.01), start, middle)])
         self.polygon = self._hull()
 
     def close(self, duration: float) -> float:
@@ -148,7 +149,7 @@ class StepPlan:
         Args:
             duration: Time to bring the ZMP to the foot that has landed [s].
         """
-        self._path = DcmPlan(self._closing(duration, self.other_zmp(), self.zmp_of(self.support)), self._omega)
+        self._plan(self._closing(duration, self.other_zmp(), self.zmp_of(self.support)))
         self.polygon = self._hull()
         return duration + self._settings.first
 
@@ -168,8 +169,10 @@ class StepPlan:
             start: (2,).
             duration: [s].
         """
-        zmp = self.zmp_of(self.support)
-        self._path = self._over_steps([ZmpPiece(duration, start, zmp), *self._swing_pieces(self._settings.single, zmp)])
+        zmp, s = self.zmp_of(self.support), self._settings
+        waits = max(0.0, duration - s.double) if s.reference in _BY_STEPS else 0.0
+        shift = [ZmpPiece(waits, start, start), ZmpPiece(duration - waits, start, zmp)]
+        self._plan(self._over_steps([*shift, *self._swing_pieces(s.single, zmp)]))
         self.polygon = self._hull()
 
     def lift_off(self, duration: float, foot: Array) -> None:
@@ -184,8 +187,8 @@ class StepPlan:
         self._single_support(duration)
         self._offset = self._path.at(duration)[1] - self.coming[0][:2]
 
-    def _single_support(self, duration: float) -> None:
-        self._path = self._over_steps(self._swing_pieces(duration, self.zmp_of(self.support)))
+    def _single_support(self, duration: float, since: float = 0.0) -> None:
+        self._plan(self._over_steps(self._swing_pieces(duration, self.zmp_of(self.support))), since)
         self.polygon = self._soles[self.support]
 
     def _swing_pieces(self, duration: float, zmp: Array, step: int = 0) -> list[ZmpPiece]:
@@ -197,7 +200,7 @@ class StepPlan:
         lengths = duration * np.diff(_TIMES)
         return [ZmpPiece(float(T), places[k], places[k + 1]) for k, T in enumerate(lengths)]
 
-    def _over_steps(self, pieces: list[ZmpPiece]) -> DcmPlan:
+    def _over_steps(self, pieces: list[ZmpPiece]) -> list[ZmpPiece]:
         """The pieces of this phase and those of the steps ahead."""
         s, zmp, foot = self._settings, np.asarray(pieces[-1].end), self.support
         for k, step in enumerate(self.coming):
@@ -210,7 +213,7 @@ class StepPlan:
             else:
                 pieces += self._closing(s.double, zmp, there)
             zmp = there
-        return DcmPlan(pieces, self._omega)
+        return pieces
 
     def _hull(self) -> Array:
         """Corners of the support polygon on both feet."""
@@ -239,8 +242,6 @@ class StepPlan:
         here = self.zmp_of(self.support)
         way = self.other_zmp() - here
         return min(1.0, max(0.0, float((zmp - here) @ way) / max(float(way @ way), 1e-9)))
-
-    # -- reaction -------------------------------------------------------------------------------------------------
 
     def recovery(self, dcm: Array, poses: Sequence[Array]) -> tuple[int, Array, float] | None:
         """The step that catches a robot whose DCM has left its support: support, landing (4,) and duration [s].
@@ -296,8 +297,28 @@ class StepPlan:
         self.is_adapted, self.is_capturable = True, step.viable
         way = way * max(0.0, 1.0 - self.worth / max(far, 1e-9))
         self.coming = [place + np.append(way, (0.0, 0.0)) for place in self.planned]
-        self._single_support(clock + step.remaining)
+        self._single_support(clock + step.remaining, clock)
         return clock + step.remaining
+
+
+def _common_box(soles: Sequence[Array], zmps: Sequence[Array]) -> Array:
+    """Box (2, 2) around the ZMP that lies in the soles of both feet."""
+    low = np.max([sole.min(axis=0) - zmp for sole, zmp in zip(soles, zmps, strict=True)], axis=0)
+    high = np.min([sole.max(axis=0) - zmp for sole, zmp in zip(soles, zmps, strict=True)], axis=0)
+    return np.array([low, high])
+
+
+def _step_limits(settings: WalkSettings, soles: Sequence[Array], legs: LegReach, quicker: float) -> StepLimits:
+    """How far, how wide and how fast a step may be that keeps the robot from falling."""
+    single = settings.single
+    sole = np.max([np.abs(sole).max(axis=0) for sole in soles], axis=0)
+    return StepLimits(
+        forward=(-_FAR * legs.length, _FAR * legs.length),
+        width=(max(2.0 * sole[1] + 0.02, 0.5 * legs.apart), legs.apart + _WIDE * legs.length),
+        duration=(quicker * single, _SLOWER * single),
+        cop_forward=(-sole[0], sole[0]),
+        cop_side=(-sole[1], sole[1]),
+    )
 
 
 def _recoil_shift(recoil: tuple[float, float], start: Array, end: Array, duration: float) -> Array:

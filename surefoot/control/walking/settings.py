@@ -8,6 +8,7 @@ from math import sqrt
 import numpy as np
 
 from surefoot.control.legged import leg_reach
+from surefoot.control.walking.reference import require_reference
 from surefoot.robot import Robot, anatomy
 
 __all__ = ["WalkSettings", "paced_times", "walk_settings", "yaw_share"]
@@ -36,6 +37,7 @@ class WalkSettings:
         touch: Probability of touch from which on a foot stands.
         earliest: Share of the swing after which a touch ends it.
         ramp: Time over which a new contact takes its load [s].
+        reference: What the DCM follows: a name of `REFERENCES`.
     """
 
     settle: float = 0.8
@@ -51,6 +53,10 @@ class WalkSettings:
     touch: float = 0.5
     earliest: float = 0.6
     ramp: float = 0.04
+    reference: str = "dcm"
+
+    def __post_init__(self) -> None:
+        require_reference(self.reference)
 
 
 def walk_settings(robot: Robot, step: float, height: float | None = None) -> WalkSettings:

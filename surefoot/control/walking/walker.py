@@ -97,8 +97,6 @@ class WalkingController:
         self._feedback = DcmFeedback(self.settings.dcm_gain, self.settings.integral_gain, self.omega)
         self._com = self.dcm = self.dcm_reference = self.zmp_reference = self.zmp = np.zeros(2)
 
-    # -- the loop -------------------------------------------------------------------------------------------------
-
     def observe(self, observation: Observation) -> None:
         """Take what is known about contacts.
 
@@ -123,7 +121,7 @@ class WalkingController:
         com, rate, poses = self.body.look(q, v)
         dt = t - (t if self._t is None else self._t)
         if self._t is None:
-            self._begin(poses)
+            self._begin(com, rate, poses)
         self._t, self._clock = t, self._clock + dt
         self.ahead.follow(poses[self.ahead.support], dt)
         self._measure(com, rate)
@@ -147,8 +145,9 @@ class WalkingController:
 
     # -- phases ---------------------------------------------------------------------------------------------------
 
-    def _begin(self, poses: Sequence[Array]) -> None:
+    def _begin(self, com: Array, rate: Array, poses: Sequence[Array]) -> None:
         self.ahead.stand_on(0, poses)
+        self._measure(com, rate)
         for k in range(2):
             self.body.hold(k, poses[k])
         self.ahead.rest(0.5 * (self.ahead.zmp_of(0) + self.ahead.other_zmp()), self._length)
@@ -295,7 +294,7 @@ class WalkingController:
         s, w, plan = self.settings, self.omega, self.ahead
         t = min(self._clock, self._length) if self.phase == SWING else self._clock
         self.zmp_reference, self.dcm_reference = plan.reference(t)
-        shift = self.zmp_reference - plan.zmp_of(plan.support) if self.phase == SWING else np.zeros(2)
+        shift = plan.moved_by_leg(t) if self.phase == SWING else np.zeros(2)
         self.zmp = self._feedback.zmp(self.dcm - self.dcm_reference, self.zmp_reference, plan.polygon + shift, dt)
         settles = self.phase == STAND and not self.steps
         blend = self.body.knees.lead((self._t or 0.0) / max(s.settle, 1e-3)) if settles else 1.0

@@ -30,6 +30,10 @@ from surefoot.scenario.blame import blaming
 from surefoot.scenario.schema import WalkTable
 from surefoot.tasks import CenterOfMass, FrameOrientation, FramePose, Gaze, Posture, Task
 
+_SETTINGS = (
+    *("single", "double", "lift", "settle", "first"),
+    *("dcm_gain", "integral_gain", "landing_speed", "reference"),
+)
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
 _DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
@@ -112,8 +116,9 @@ def _head(robot: Robot, frames: dict[str, Array]) -> str:
 def _settings(table: WalkTable, robot: Robot, limits: StepLimits) -> WalkSettings:
     found = walk_settings(robot, limits.forward, table.height)
     paced = dict(zip(("single", "double"), paced_times(found, table.pace or 1.0), strict=True))
-    given = {name: value for name in ("single", "double", "lift") if (value := getattr(table, name)) is not None}
-    return replace(found, **{**paced, **given})
+    given = {name: value for name in _SETTINGS if (value := getattr(table, name)) is not None}
+    with blaming("walk", "reference"):
+        return replace(found, **{**paced, **given})
 
 
 def _require_plumb(world: World) -> None:

@@ -44,6 +44,14 @@ class WalkTable(Table):
         double: Time on two feet between steps [s]; default: from the height of the centre of mass.
         lift: Height of the swing foot [m]; default: a share of the leg length.
         height: Of the centre of mass [m]; default: what the legs reach for the longest step.
+        settle: Time to reach the walking height before the first step [s].
+        first: Time to shift the weight to the first support, and to come to rest after the last step [s]; default: from
+            the height of the centre of mass.
+        dcm_gain: How fast errors of the DCM vanish [1/s].
+        integral_gain: Of the integral of these errors [1/s²].
+        landing_speed: Of a foot that expects the ground [m/s].
+        reference: What the DCM follows: its bounded motion over the steps, ZMP preview control, or a capture-point gait
+            (to the end of the step, or tracking). "mpc" is for plans only, and refused.
         blind: Whether the controller takes the ground for level, whatever it is.
         tray: Hand that is kept level, "left" or "right", or a frame: its tilt stays as it is at the start.
         gaze: Point that the head looks at, in units of `unit`.
@@ -59,6 +67,12 @@ class WalkTable(Table):
     double: Annotated[float, Field(gt=0.0, le=3.0)] | None = None
     lift: Positive | None = None
     height: Positive | None = None
+    settle: Annotated[float, Field(ge=0.0, le=10.0)] | None = None
+    first: Annotated[float, Field(gt=0.1, le=5.0)] | None = None
+    dcm_gain: Annotated[float, Field(gt=0.0, le=20.0)] | None = None
+    integral_gain: Annotated[float, Field(ge=0.0, le=10.0)] | None = None
+    landing_speed: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    reference: Literal["dcm", "preview", "cps", "cpt", "mpc"] | None = None
     blind: bool = False
     tray: str | None = None
     gaze: Vector | None = None

@@ -82,6 +82,14 @@ def test_plots_and_outlines_show_the_walk(short):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("robot", ["g1", "talos", "humanoid"])
+def test_contact_forces_on_flat_ground_stay_below_1_3_weights(robot):
+    found = studied("walk", "walk.unit=leg", "walk.goal=[1.0, 0.0, 0.0]", robot=robot)
+    assert found.findings.trouble is None
+    assert 1.0 < found.metrics["peak_contact_force_of_weight"] <= 1.3
+
+
+@pytest.mark.slow
 def test_motors_have_an_electrical_cost_of_transport(short, monkeypatch):
     """Heat in the windings and torque times speed, from currents, torques and speeds; only motors have one."""
     assert short.metrics["electrical_cost_of_transport"] is None
