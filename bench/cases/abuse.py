@@ -35,7 +35,8 @@ __all__ = ["abuse", "run", "show"]
 
 Array = NDArray[np.float64]
 Abused = BalanceController | WalkingController
-_RECOVERY, _BETWEEN = 30, 500  # ticks of calm after so many of abuse
+_RECOVERY = {"balance": (30, 500), "steps": (400, 2000), "walk": (400, 2000)}  # ticks of calm, and from calm to calm:
+# a step that was begun in an absurd state must end before all is well
 _DT = 0.002
 _QUICK = 2000
 CONTROLLERS: dict[str, Callable[[Robot], Abused]] = {
@@ -85,11 +86,12 @@ def abuse(robot: Robot, ticks: int, seed: int, controller: str = "balance") -> J
     limits = np.array([drive.torque_limit for drive in robot.drives])
     calm, kinds, logged = State.of(robot), Counter[str](), {item.name: item.read for item in control.channels}
     touches = Observation(0.0, np.ones(len(robot.contacts)), {})
+    recovery, between = _RECOVERY[controller]
     control.command(0.0, calm)
     for k in range(1, ticks + 1):
         if k % 1000 == 0:
             tell(k / ticks, f"{k} ticks")
-        is_calm = k % _BETWEEN < _RECOVERY
+        is_calm = k % between >= between - recovery
         kind = "calm" if is_calm else str(rng.choice(list(KINDS)))
         before = control.body.fallbacks
         state, seen, inside = (calm, touches, nullcontext()) if is_calm else KINDS[kind](robot, control, rng)
@@ -101,7 +103,7 @@ def abuse(robot: Robot, ticks: int, seed: int, controller: str = "balance") -> J
         _check(command, limits, failed, control.body.trouble, kind, k)
         if logged["trouble"]() != TickGuard.number_of(control.body.trouble):
             raise WrongAnswerError("a trouble is not logged", evidence={"tick": k, "trouble": control.body.trouble})
-        if k % _BETWEEN == _RECOVERY - 1 and failed:
+        if k % between == between - 1 and failed:
             raise WrongAnswerError("the controller did not recover", evidence={"tick": k, "why": control.body.trouble})
     reasons = Counter[str]()
     for reason, count in control.body.troubles.items():

@@ -38,7 +38,8 @@ class BalancedBody(LeggedBody):
     Args:
         robot: A robot with feet and a floating base.
         q0: (nq,) posture in which it begins.
-        further: Tasks of the user, after the centre of mass; the limbs of their frames are free.
+        further: Tasks of the user, by priority: 0 before the centre of mass, 1 after it, 2 beside the posture; the
+            limbs of their frames are free.
         settings: Margins of the whole-body problem.
         hands: Contact surfaces of hands; they are switched off until they are led.
         output: See `LeggedBody`.
@@ -87,7 +88,9 @@ class BalancedBody(LeggedBody):
         spin = AngularMomentum(weight=_SPIN_WEIGHT / (robot.mass * height) ** 2)
         postures = [task for task in rest if isinstance(task, Posture)]
         soles = [task for task in rest if self._steps and task.name.startswith("sole ")]
-        levels: list[list[Task]] = [[], [*limbs], [CenterOfMass(), spin], [*further, *soles], [*turns, *postures]]
+        first, then, last = ([task for task in further if task.priority == k] for k in range(3))
+        levels: list[list[Task]] = [[], [*limbs, *first], [CenterOfMass(), spin], [*then, *soles]]
+        levels += [[*turns, *postures, *last]]
         return [level for k, level in enumerate(levels) if level or k == 0]
 
     @cached_property

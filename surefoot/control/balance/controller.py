@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import atan2, sqrt
 
 import numpy as np
@@ -14,9 +13,10 @@ from surefoot.arrays import Array
 from surefoot.control.balance.body import BalancedBody
 from surefoot.control.balance.foot_lift import DONE, LOAD, SHIFT, UNLOAD, UP, FootLift
 from surefoot.control.balance.footing import Footing
+from surefoot.control.balance.hands import Hands
 from surefoot.control.balance.moves import Lift, Move, Reach, Timed, Wipe, Wishes, rise
-from surefoot.control.balance.pressing import PressingForces
 from surefoot.control.balance.push_observer import PushObserver
+from surefoot.control.balance.timed_tasks import TimedTask, TimedTasks
 from surefoot.control.balance.timeline import Timeline
 from surefoot.control.balance.trunk_swing import TrunkSwing
 from surefoot.control.legged import OutputKind, TickGuard, closest_inside, com_over_soles, placement_of, turned
@@ -24,14 +24,13 @@ from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import one_of
 from surefoot.motion import Channel, Command, Observation, State
 from surefoot.robot import Robot
-from surefoot.tasks import FramePosition
+from surefoot.tasks import FramePosition, Task
 
 __all__ = ["BalanceController", "BalanceSettings"]
 
 _SOLE_SHARE = 1.0  # in which centres of pressure may lie
 _LONGEST_TICK = 0.1  # [s]
 _LOWER_TIME = 0.8  # over which the robot lowers itself and shifts its weight well inside at the beginning [s]
-_REACH_GAINS = (200.0, 28.0)
 _HOLD = 1.5  # how much farther than by `TrunkSwing.reach`, without overlap of its phases, the trunk was seen to hold
 _WELL_INSIDE = 0.6  # share of the support polygon over which the centre of mass is kept at rest
 
@@ -80,6 +79,7 @@ class BalanceController:
         settings: Gains.
         q0: (nq,) posture in which it begins; home if omitted.
         body: Margins of the whole-body problem.
+        tasks: What to hold or look at besides; `tasks.begin` and `tasks.end` begin and end them at run time.
     """
 
     _steps = False
@@ -91,20 +91,20 @@ class BalanceController:
         settings: BalanceSettings | None = None,
         q0: ArrayLike | None = None,
         body: WholeBodySettings | None = None,
+        tasks: Sequence[TimedTask] = (),
     ) -> None:
         self.robot, self.settings = robot, settings or BalanceSettings()
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
         self.timeline = Timeline(moves)
-        self._frames = sorted({move.frame for move in moves if isinstance(move, Reach)})
+        frames = sorted({move.frame for move in moves if isinstance(move, Reach)})
         hands = sorted({move.contact for move in moves if isinstance(move, Wipe)})
-        reaches = [FramePosition(frame, np.zeros(3), name=f"reach {frame}") for frame in self._frames]
+        further: list[Task] = [FramePosition(name, np.zeros(3), name=f"reach {name}", priority=1) for name in frames]
+        further += [task.task for task in tasks]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
         output, lower = self.settings.output, self.settings.lower
-        self.body = BalancedBody(robot, self.q0, reaches, margins, hands, output, self._steps, lower)
+        self.body = BalancedBody(robot, self.q0, further, margins, hands, output, self._steps, lower)
         self._guard = TickGuard(self.body)
-        for task in reaches:
-            self.body[task.name].set_gains(*_REACH_GAINS)
-            self.body[task.name].set_activation(0.0)
+        self._hands, self.tasks = Hands(self.body, frames), TimedTasks(tasks, self.body)
         self._feet = [foot.name for foot in self.body.feet]
         for move in moves:
             if isinstance(move, Lift) and move.foot not in self._feet:
@@ -113,8 +113,6 @@ class BalanceController:
         self._t: float | None = None
         self._touching: list[float] | None = None
         self._lifts: dict[int, FootLift] = {}
-        self._starts: dict[str, Array] = {}
-        self._pressing = PressingForces(robot)
         self._pushed, self._hand_error = PushObserver(), 0.0
         self._com = self._com_ref = np.zeros(3)
         self._dcm = self._dcm_ref = self._zmp = np.zeros(2)
@@ -131,21 +129,11 @@ class BalanceController:
         Args:
             observation: Now.
         """
-        self._guard.observe(observation, self._observe)
-
-    def _observe(self, observation: Observation) -> None:
-        self._touching = self.body.touching(observation.touching)
-        self._pressing.observe(observation.readings)
-        if self.body.output is not None:
-            self.body.output.observe(observation.readings)
+        outputs = [] if self.body.output is None else [self.body.output.observe]
+        self._touching = self._guard.observe(observation, self._hands.observe, *outputs)
 
     def command(self, t: float, state: State) -> Command:
-        """The torques in a state. Nothing is raised: `body.trouble` names what went wrong.
-
-        Args:
-            t: Time [s].
-            state: The state.
-        """
+        """See `TickGuard.command`: nothing is raised, `body.trouble` names what went wrong."""
         return self._guard.command(t, state, self._command)
 
     def _command(self, t: float, q: Array, v: Array) -> Command:
@@ -158,10 +146,12 @@ class BalanceController:
         wishes = self._make_moves(t, dt, poses)
         self._lead_com(com, rate, wishes.com, dt)
         self._lead_feet()
-        self._lead_hands(q, wishes, dt)
+        stance = placement_of(self.footing.frame)
+        self._hands.lead(q, stance, wishes, dt)
+        self.tasks.lead(t, q, stance)
         self.body.trunk.turn(self.footing.frame[3])
         command = self.body.command(t, q, v)
-        self._hand_error = _largest_hand_error(self.body, wishes)
+        self._hand_error = max(self._hands.error(wishes), self.tasks.error("m"))
         return command
 
     @property
@@ -295,34 +285,9 @@ class BalanceController:
         shares = _unloading(self.footing.shares(self._zmp, self._carrying()), self._lifts.values())
         self.body.share(shares.tolist(), most.tolist())
 
-    def _lead_hands(self, q: Array, wishes: Wishes, dt: float) -> None:
-        T = placement_of(self.footing.frame)
-        R, moved = T[:3, :3], {*wishes.frames, *wishes.presses}
-        if not moved <= self._starts.keys():
-            self._starts |= _places(self.robot, q, T, moved - self._starts.keys(), self.body.hands)
-        self._starts = {name: start for name, start in self._starts.items() if name in moved}
-        for name in self._frames:
-            handle = self.body[f"reach {name}"]
-            way = wishes.frames.get(name)
-            handle.set_activation(0.0 if way is None else 1.0)
-            if way is not None:
-                handle.target[:] = T[:3, 3] + R @ (self._starts[name][:3, 3] + way[0])
-                handle.set_rates(R @ way[1], R @ way[2])
-        for name in self.body.hands:
-            press = wishes.presses.get(name)
-            if press is None:
-                self.body.rest_hand(name)
-                continue
-            there = T @ self._starts[name]
-            there[:3, 3] += R @ press.way[0]
-            force = self._pressing.commanded(name, press.force, dt, q, there[:3, 2])
-            self.body.lead_hand(name, there, press.way[1:] @ R.T, force)
-        self._pressing.asked = {name: press.force for name, press in wishes.presses.items()}
-
     @property
     def channels(self) -> list[Channel]:
         """Columns of the log; places are relative to the feet."""
-        body = self.body
         return [
             Channel("com", "m", 3, lambda: self._com),
             Channel("com_reference", "m", 3, lambda: self._com_ref),
@@ -331,7 +296,8 @@ class BalanceController:
             Channel("zmp_command", "m", 2, lambda: self._zmp),
             Channel("capturable", "1", None, lambda: float(self._is_capturable)),
             Channel("hand_error", "m", None, lambda: self._hand_error),
-            *(Channel(f"press_{name}", "N", None, partial(_press_of, self, name)) for name in body.hands),
+            Channel("turn_error", "rad", None, lambda: self.tasks.error("rad")),
+            *self._hands.channels,
             *self._guard.channels,
         ]
 
@@ -351,24 +317,3 @@ def _unloading(shares: Array, lifts: Iterable[FootLift]) -> Array:
         elif lift.phase == SHIFT:
             lift.carried = float(shares[lift.foot])
     return shares
-
-
-def _press_of(controller: BalanceController, name: str) -> float:
-    """Normal force that a hand is asked for now [N]."""
-    return controller._pressing.asked.get(name, 0.0)
-
-
-def _places(robot: Robot, q: Array, T: Array, names: set[str], hands: Sequence[str]) -> dict[str, Array]:
-    """(4, 4) by name: where frames and hands are when they begin to move, relative to the feet at T."""
-    frames, back, out = robot.placements(q), np.linalg.inv(T), {}
-    for name in names:
-        surface = robot.contacts.get(name) if name in hands else None
-        out[name] = back @ (frames[name] if surface is None else frames[surface.frame] @ surface.placement)
-    return out
-
-
-def _largest_hand_error(body: BalancedBody, wishes: Wishes) -> float:
-    """Largest distance of a frame or, along its surface, of a pressing hand from its reference [m]."""
-    errors = [body.problem.error_of(f"reach {name}") for name in wishes.frames]
-    errors += [body.problem.error_of(f"contact {name}")[:2] for name in wishes.presses]
-    return max((float(np.linalg.norm(error)) for error in errors), default=0.0)

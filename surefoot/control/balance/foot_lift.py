@@ -9,10 +9,12 @@ from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Lift, rise
 from surefoot.control.legged import closest_inside
 
-__all__ = ["DONE", "DOWN", "LOAD", "SHIFT", "UNLOAD", "UP", "FootLift"]
+__all__ = ["DONE", "DOWN", "LOAD", "SHIFT", "UNLOAD", "UNLOAD_TIME", "UP", "FootLift"]
 
 SHIFT, UNLOAD, UP, DOWN, LOAD, DONE = range(6)
-_UNLOAD_TIME, _LOAD_TIME = 0.3, 0.3  # [s]
+UNLOAD_TIME = 0.3
+"""In which a foot is unloaded before it leaves [s]."""
+_LOAD_TIME = 0.3  # [s]
 _PATIENCE = 1.0  # how long to wait for the centre of mass [s]
 _LANDING_SPEED = 0.05  # of a foot that expects the ground [m/s]
 _STILL_LOADED = 0.02  # share of the weight that a foot may carry when it leaves
@@ -63,7 +65,7 @@ class FootLift:
                 near = error < _NEAR * float(np.hypot(*self.way)) or clock > move.shift + _PATIENCE
                 return clock >= move.shift and near
             case 1:  # UNLOAD
-                return clock >= _UNLOAD_TIME
+                return clock >= UNLOAD_TIME
             case 2:  # UP
                 return clock >= move.swing + move.hold
             case 3:  # DOWN
@@ -109,7 +111,7 @@ class FootLift:
         """Largest share of the weight on the foot."""
         match self.phase:
             case 1:  # UNLOAD
-                return max(_STILL_LOADED, self.carried * (1.0 - self.clock / _UNLOAD_TIME))
+                return max(_STILL_LOADED, self.carried * (1.0 - self.clock / UNLOAD_TIME))
             case 4:  # LOAD
                 return _STILL_LOADED + self.clock / _LOAD_TIME
             case _:

@@ -15,6 +15,7 @@ from surefoot.control.balance.controller import BalanceController, BalanceSettin
 from surefoot.control.balance.footing import Footing
 from surefoot.control.balance.moves import Move
 from surefoot.control.balance.push_observer import PushObserver
+from surefoot.control.balance.timed_tasks import TimedTask
 from surefoot.control.legged import leg_reach, turned, world
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import distance_inside
@@ -42,6 +43,7 @@ class StepRecovery(BalanceController):
         moves: What to do besides standing.
         settings: Gains.
         q0: (nq,) posture in which it begins; home if omitted.
+        tasks: See `BalanceController`.
     """
 
     _steps = True
@@ -52,13 +54,14 @@ class StepRecovery(BalanceController):
         moves: Sequence[Move] = (),
         settings: BalanceSettings | None = None,
         q0: ArrayLike | None = None,
+        tasks: Sequence[TimedTask] = (),
     ) -> None:
         if (count := len(anatomy(robot).feet)) != 2:
             raise NotSupportedError(
                 f"`{robot.name}` has {count} feet; this controller steps with two",
                 next_step="use `balance`, which stands on any number of feet",
             )
-        super().__init__(robot, moves, settings, q0)
+        super().__init__(robot, moves, settings, q0, tasks=tasks)
         self._standing = self.settings
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home

@@ -177,10 +177,8 @@ class LeggedBody:
         at, speed, places = self._see(q, v)
         return at, speed, [flat_pose(T) for T in places]
 
-    def touching(self, contacts: Array) -> list[float] | None:
-        """How sure each foot touches, from probabilities of all contacts of the robot; None if nobody knows."""
-        if contacts[0] != contacts[0] and np.isnan(contacts).all():
-            return None
+    def touching(self, contacts: Array) -> list[float]:
+        """How sure each foot touches, from probabilities of all contacts of the robot."""
         return [max(float(contacts[k]) for k in ids) for ids in self._contact_ids]
 
     def hold(self, foot: int, pose: Array) -> None:

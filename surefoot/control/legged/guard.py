@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import groupby
 
 import numpy as np
@@ -34,20 +34,27 @@ class TickGuard:
         self._kinds: dict[str, list[str]] | None = None  # readings by kind: joint, imu, contact, …
         self._names: dict[tuple[str, int | None], str] = {}
 
-    def observe(self, observation: Observation, see: Callable[[Observation], None]) -> None:
-        """Let a controller observe. If nothing arrives from all sensors of a kind, they are noted as silent.
+    def observe(self, seen: Observation, *others: Callable[[Mapping[str, Array]], None]) -> list[float] | None:
+        """What is known about contacts. If nothing arrives from all sensors of a kind, they are noted as silent.
 
         Args:
-            observation: Now.
-            see: What the controller does with it.
+            seen: Now.
+            *others: Take the readings.
+
+        Returns:
+            How sure each foot touches; None if nobody knows.
         """
+        touching = None
         try:
-            self._noted = _SILENT if self._is_silent(observation) else ""
-            see(observation)
+            self._noted = _SILENT if self._is_silent(seen) else ""
+            for take in others:
+                take(seen.readings)
+            touching = self._body.touching(seen.touching) if _arrives(seen.touching) else None
         except Exception as error:  # noqa: BLE001 - a robot that stands must not be dropped
             self._noted = self._named(error)
         if self._noted:
             self._body.troubles[self._noted] += 1
+        return touching
 
     def command(self, t: float, state: State, make: Callable[[float, Array, Array], Command]) -> Command:
         """The command of a controller, or a safe one; `body.trouble` then says why.

@@ -103,18 +103,10 @@ class WalkingController:
         Args:
             observation: Now.
         """
-        self._guard.observe(observation, self._observe)
-
-    def _observe(self, observation: Observation) -> None:
-        self._touching = self.body.touching(observation.touching)
+        self._touching = self._guard.observe(observation)
 
     def command(self, t: float, state: State) -> Command:
-        """The torques in a state. Nothing is raised: `body.trouble` names what went wrong.
-
-        Args:
-            t: Time [s].
-            state: The state.
-        """
+        """See `TickGuard.command`: nothing is raised."""
         return self._guard.command(t, state, self._command)
 
     def _command(self, t: float, q: Array, v: Array) -> Command:

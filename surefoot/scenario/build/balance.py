@@ -9,22 +9,28 @@ import pinocchio as pin
 
 from surefoot.arrays import Array
 from surefoot.control.balance import (
+    UNLOAD_TIME,
     BalanceController,
     BalanceSettings,
+    HoldOrientation,
+    HoldPosition,
     Lean,
     Lift,
+    LookAt,
     Move,
     Reach,
     Squat,
     StepRecovery,
+    TimedTask,
     Wipe,
 )
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, ShapeError, one_of
+from surefoot.kinematics.frames import frame_of
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.events import way_to_edge
 from surefoot.scenario.build.hands import hand_of
-from surefoot.scenario.schema import BalanceTable, MoveTable
+from surefoot.scenario.schema import BalanceTable, MoveTable, TaskTable
 
 _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of the way to the edge
 _REACH, _WIPE, _STROKE = (0.15, 0.05, 0.2), (0.1, 0.0, 0.05), (0.0, 0.08, 0.0)  # the same of that height
@@ -42,9 +48,54 @@ def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceControl
     for number, move in enumerate(table.moves):
         with blaming("balance", "moves", number):
             moves.append(_move(move, robot, q))
+    moves += _lifts(table, robot, q)
+    tasks: list[TimedTask] = []
+    for number, task in enumerate(table.tasks):
+        with blaming("balance", "tasks", number):
+            tasks.append(_task(task, robot, {other.name for other in tasks}))
     settings = BalanceSettings(output=table.output)
     settings = settings if table.gain is None else replace(settings, dcm_gain=table.gain)
-    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q)
+    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q, tasks=tasks)
+
+
+def _task(table: TaskTable, robot: Robot, others: set[str]) -> TimedTask:
+    name = table.name or f"{table.kind} {table.frame}"
+    if name in others:
+        raise ShapeError(f"there are two tasks `{name}`", next_step="give one of them another `name`")
+    frame_of(robot, table.frame)
+    goals = {"position": HoldPosition, "orientation": HoldOrientation, "look": LookAt}
+    given = table.model_dump(include=table.KEYS[table.kind], exclude_none=True)
+    goal = goals[table.kind](table.frame, **given)
+    return TimedTask(goal, name, table.level, table.weight, table.stiffness, table.start, table.end, table.fade)
+
+
+def _lifts(table: BalanceTable, robot: Robot, q: Array) -> list[Lift]:
+    """The lifts that lead from stance to stance."""
+    found, feet = [], [foot.name for foot in anatomy(robot).feet]
+    stances = table.stances
+    for number, (stance, after) in enumerate(zip(stances, [*stances[1:], None], strict=False)):
+        with blaming("balance", "stances", number):
+            for foot in stance.feet:
+                if foot not in feet:
+                    raise one_of("foot", foot, feet)
+            if after is not None and after.start <= stance.start:
+                raise ShapeError("stances must follow each other in time", next_step="order them by `start`")
+            lifted = [foot for foot in feet if foot not in stance.feet]
+            if not lifted:
+                continue
+            if len(lifted) > 1 or after is None or lifted[0] not in after.feet:
+                raise NotSupportedError(
+                    f"a stance without {' and '.join(lifted)} cannot be made: one foot is lifted at a time, and stands "
+                    "in the next stance",
+                    next_step="put a stance on all feet between those on fewer, and at the end",
+                )
+            move = Lift(lifted[0], stance.height or _LIFT * _height(robot, q), shift=stance.shift)
+            begin, hold = stance.start - move.shift - UNLOAD_TIME, after.start - stance.start - 2.0 * move.swing
+            if begin < 0.0 or hold < 0.0:
+                why = "begins too early for the weight to be shifted" if begin < 0.0 else "is too short for a lift"
+                raise ShapeError(f"a stance {why}", evidence={"missing [s]": -min(begin, hold)})
+            found.append(replace(move, start=begin, hold=hold))
+    return found
 
 
 def _move(table: MoveTable, robot: Robot, q: Array) -> Move:

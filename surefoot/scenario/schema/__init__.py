@@ -1,6 +1,6 @@
 """The schema of scenario files: `Scenario` and its tables."""
 
-from surefoot.scenario.schema.balance import BalanceTable, MoveTable
+from surefoot.scenario.schema.balance import BalanceTable, MoveTable, TaskTable
 from surefoot.scenario.schema.controllers import ControllerTable, ForcePointTable, KeyframeTable, WaveTable
 from surefoot.scenario.schema.events import EventTable
 from surefoot.scenario.schema.kinds import KindTable
@@ -45,6 +45,7 @@ __all__ = [
     "SensorsTable",
     "SimulationTable",
     "StepTable",
+    "TaskTable",
     "TouchTable",
     "VelocityTable",
     "WalkTable",

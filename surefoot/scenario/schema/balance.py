@@ -1,4 +1,4 @@
-"""The `[balance]` table of a scenario file: what a robot that stands does."""
+"""The `[balance]` table of a scenario file: what a robot that stands does, and on what."""
 
 from __future__ import annotations
 
@@ -68,11 +68,77 @@ class MoveTable(KindTable):
     stroke: Vector | None = None
 
 
+class TaskTable(KindTable):
+    """`[[balance.tasks]]`: a task beside balance. Directions: forward, left, up; places: from between the feet.
+
+    Args:
+        kind: What it is about.
+        frame: Link or frame.
+        name: Unique among the tasks; default: kind and frame.
+        level: Before the centre of mass ("limbs"), after it ("reach"), or last, beside trunk and posture ("posture").
+        weight: Among the tasks of its level.
+        stiffness: Of the task [1/s²]; it is critically damped.
+        start: When it begins [s].
+        end: When it begins to fade out [s]; default: never.
+        fade: How long it fades, and moves to its target [s].
+        offset: From where the frame is when the task begins [m].
+        target: A place [m]: where the frame goes, or what it looks at.
+        turn: Rotation vector, from how the frame is when the task begins [rad].
+        axis: In the frame: where it looks.
+    """
+
+    KINDS: ClassVar[dict[str, str]] = {
+        "position": "brings a frame to a place and holds it there",
+        "orientation": "turns a frame and holds it so",
+        "look": "turns an axis of a frame to a point",
+    }
+    KEYS: ClassVar[dict[str, set[str]]] = {
+        "position": {"offset", "target"},
+        "orientation": {"turn"},
+        "look": {"target", "axis"},
+    }
+    NEEDS: ClassVar[dict[str, set[str]]] = {"look": {"target"}}
+
+    kind: Literal["position", "orientation", "look"]
+    frame: str
+    name: str | None = None
+    level: Literal["limbs", "reach", "posture"] = "reach"
+    weight: Positive = 1.0
+    stiffness: Positive = 200.0
+    start: Time = 0.0
+    end: Time | None = None
+    fade: Positive = 0.5
+    offset: Vector | None = None
+    target: Vector | None = None
+    turn: Vector | None = None
+    axis: Vector | None = None
+
+
+class StanceTable(Table):
+    """`[[balance.stances]]`: on which feet the robot stands from a time on. A foot that is missing is lifted.
+
+    The weight is shifted before, so that the foot leaves at `start`; it touches about when the next stance begins.
+
+    Args:
+        start: When it begins [s].
+        feet: Feet on which it stands: all, or all but one.
+        shift: How long the weight is shifted before [s].
+        height: How high the other foot is lifted [m]; default: 5 % of the height of the centre of mass.
+    """
+
+    start: Time
+    feet: list[str]
+    shift: Positive = 1.0
+    height: Positive | None = None
+
+
 class BalanceTable(Table):
     """`[balance]`: what a robot does while it stands, for the controller `balance`.
 
     Args:
         moves: In order.
+        tasks: Held or looked at besides.
+        stances: On which feet, in order of time; before the first and in the last one on all.
         gain: How fast errors of the capture point vanish [1/s].
         steps: Whether a biped steps when it is pushed beyond what it can hold.
         output: What the drives are told: torques; positions, from which their springs make the torques; or positions
@@ -80,6 +146,8 @@ class BalanceTable(Table):
     """
 
     moves: list[MoveTable] = []
+    tasks: list[TaskTable] = []
+    stances: list[StanceTable] = []
     gain: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
     steps: bool = False
     output: Literal["torque", "position", "admittance"] = "torque"

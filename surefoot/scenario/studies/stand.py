@@ -61,6 +61,7 @@ def balance(run: StudiedRun) -> Findings:
         "com_error_max_m": float(np.max(offs, where=calm, initial=0.0)),
         "com_error_end_m": float(offs[-1]),
         "hand_error_max_m": float(np.max(hand, where=calm, initial=0.0)),
+        "turn_error_max_rad": float(np.max(log["control.turn_error"], where=calm, initial=0.0)),
         "press_force_error": force,
         "moves_made": len(controller.timeline.ended),
         "steps": getattr(controller, "steps", 0),
