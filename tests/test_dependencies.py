@@ -41,3 +41,16 @@ def test_imports_are_declared() -> None:
         names = {name.lower().replace("_", "-") for name in known.get(module, [module])}
         names |= {SHIPPED_WITH[name] for name in names if name in SHIPPED_WITH}
         assert names & declared, f"`{module}` ({', '.join(names)}) is imported and not declared"
+
+
+def test_running_installs_no_tools_of_developers() -> None:
+    """`make run` installs what `pyproject.toml` asks for without its extra `dev`, in the versions of the other lock."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    tools = {re.split(r"[<>=\[ ;]", entry)[0].lower() for entry in project["optional-dependencies"]["dev"]}
+    run, full = (
+        dict(line.split(";")[0].strip().split("==") for line in (ROOT / name).read_text().splitlines() if "==" in line)
+        for name in ("requirements-run.lock", "requirements.lock")
+    )
+    assert tools >= {"mypy", "ruff", "pytest", "playwright"}
+    assert tools & set(run) <= {"setuptools"}  # which builds the package itself
+    assert set(run.items()) <= set(full.items())

@@ -9,7 +9,16 @@ import pytest
 
 import surefoot.scenario
 from surefoot.errors import ModelError, UnknownNameError
-from surefoot.words import are_missing, counted, metric_label, name_and_unit, share_text, side_pairs, sides_of
+from surefoot.words import (
+    are_missing,
+    counted,
+    metric_label,
+    name_and_unit,
+    share_text,
+    side_pairs,
+    sides_of,
+    verdict_text,
+)
 
 
 @pytest.mark.parametrize(("number", "text"), [(0, "0 columns"), (1, "1 column"), (2, "2 columns")])
@@ -118,3 +127,19 @@ def test_pairs_can_be_given():
         side_pairs(["port"], {"port": "starboard"})
     with pytest.raises(ModelError):
         side_pairs(["a", "b", "c"], {"a": "b", "c": "b"})
+
+
+@pytest.mark.parametrize(
+    ("metrics", "text"),
+    [
+        ({"verdict": "passed"}, "passed"),
+        ({"verdict": "passed", "audit": None}, "passed"),
+        ({"verdict": "passed", "audit": {"defects": 0}}, "passed"),
+        ({"verdict": "passed", "audit": {"defects": 1}}, "passed, but its motion has 1 defect"),
+        ({"verdict": "passed", "audit": {"defects": 6}}, "passed, but its motion has 6 defects"),
+        ({"verdict": "failed", "audit": {"defects": 6}}, "failed"),
+        ({}, ""),
+    ],
+)
+def test_a_run_with_defects_is_not_called_passed_alone(metrics, text):
+    assert verdict_text(metrics) == text

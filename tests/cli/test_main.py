@@ -15,6 +15,7 @@ import pytest
 
 from surefoot.cli.frame import commands_of
 from surefoot.cli.main import _status, app
+from surefoot.robot import zoo
 from tests.robot.sample_files import ARM_URDF, write
 
 
@@ -98,6 +99,20 @@ def test_check_as_json_and_as_page(capsys, tmp_path):
     assert (data["nq"], data["nv"], data["nu"]) == (25, 24, 18)
     assert len(data["contacts"]) == 6
     assert "<svg" in page.read_text(encoding="utf-8")
+
+
+def test_robots_as_a_page_with_pictures(capsys, tmp_path, monkeypatch):
+    few = {name: facts for name, facts in zoo.facts().items() if name in ("biped", "delta", "solo12")}
+    monkeypatch.setattr(zoo, "facts", lambda: few)
+    monkeypatch.setattr(zoo, "names", lambda: list(few))
+    page = tmp_path / "robots.html"
+    status, out, _ = surefoot(capsys, "robots", "--html", str(page))
+    assert (status, out.split()[-1]) == (0, str(page))
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<figure>") == text.count("<svg") == len(few)
+    for name, facts in few.items():
+        assert f"<b>{name}</b><br>{facts.kind} · {facts.dof} dof · {facts.mass:.4g} kg<br>{facts.licence}" in text
+    assert surefoot(capsys, "robots", "--html", str(tmp_path / "robots.png"))[0] != 0
 
 
 def test_listings(capsys):

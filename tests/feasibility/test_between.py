@@ -43,6 +43,21 @@ def test_an_overshoot_between_nodes_is_found() -> None:
     assert replace(motion, control="hold", tau_rate=None).sample(0.49).tau == pytest.approx(0.0)
 
 
+def test_a_speed_between_samples_is_found() -> None:
+    """By accelerations at its ends, a speed that is 0.8 of its limit at the samples is 1.3 of it between them."""
+    robot, h = load("panda"), 0.2
+    limit, v, a = float(robot.limits.velocity[0]), np.zeros((6, robot.nv)), np.zeros((6, robot.nv))
+    v[2:4, 0], a[2, 0], a[3, 0] = 0.8 * limit, 2.0 * limit / h, -2.0 * limit / h
+    q = np.tile(robot.home, (6, 1))
+    q[1:, 0] += np.cumsum(0.5 * h * (v[1:, 0] + v[:-1, 0]) + h * h * (a[:-1, 0] - a[1:, 0]) / 12.0)
+    time = h * np.arange(6)
+    item = sf.audit(Trajectory.of(robot, time, q, v, a=a), robot, replay=False, collisions=False).item("joint_velocity")
+    assert (item.status, item.value) == ("failed", pytest.approx(1.3 * limit))
+    assert item.worst_time == pytest.approx(0.5)
+    slow = sf.audit(Trajectory.of(robot, time, q, v), robot, replay=False, collisions=False).item("joint_velocity")
+    assert slow.status == "passed"  # without accelerations nothing is known there
+
+
 def test_control_laws_are_kept(tmp_path) -> None:
     motion = _cart(np.array([116.0, 80.0, -80.0, -116.0]), "integrated")
     for suffix in ("npz", "parquet"):

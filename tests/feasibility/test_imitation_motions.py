@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pinocchio as pin
 import pytest
+from scipy.optimize import brentq
 
 from surefoot.feasibility import audit
 from surefoot.feasibility.touch.bodies import _corners
@@ -132,3 +133,38 @@ def test_a_robot_that_lies_on_its_back_is_carried_by_it() -> None:
     q[2] += 0.05
     above = audit(Trajectory.of(robot, t, np.tile(q, (16, 1))), robot, World(), replay=False, collisions=False)
     assert above.item("admissible").status == "failed"
+
+
+_KNEES, _HANDS = (tuple(f"{side}_{part}_link" for side in ("left", "right")) for part in ("knee", "wrist_yaw"))
+
+
+def _on_hands_and_knees() -> np.ndarray:
+    """Knees and hands at the height of the ground: the pitch and height of the base are those that put them there."""
+    robot, q = loaded("g1"), loaded("g1").home.copy()
+    angles = {"hip_pitch": -1.5, "knee": 1.6, "ankle_pitch": 0.5, "shoulder_pitch": -1.5, "elbow": 1.3}
+    for side in ("left", "right"):
+        for joint, angle in angles.items():
+            q[robot.tree.q_index[robot.joint_index(f"{side}_{joint}_joint")]] = angle
+
+    def lowest(pitch: float) -> list[float]:
+        q[3:7] = pin.Quaternion(pin.rpy.rpyToMatrix(0.0, pitch, 0.0)).coeffs()
+        T = link_placements(robot, q[None], [_KNEES[0], _HANDS[0]])[0]
+        places = [_corners(robot, link, T[[k]]) for k, link in enumerate((_KNEES[0], _HANDS[0]))]
+        return [float((x @ T[k, :3, :3].T + T[k, :3, 3])[:, 2].min()) for k, x in enumerate(places)]
+
+    pitch = brentq(lambda angle: np.subtract(*lowest(angle)), 0.8, 2.0)
+    q[2] -= lowest(pitch)[0] - 0.001
+    return q
+
+
+def test_a_robot_that_gets_up_over_hands_and_knees_is_carried_by_them() -> None:
+    """Links that are not soles carry it, by name; 5 cm above the ground, nothing does."""
+    robot, q, t = loaded("g1"), _on_hands_and_knees(), np.arange(16) / 30.0
+    found = audit(Trajectory.of(robot, t, np.tile(q, (16, 1))), robot, World(), replay=False, collisions=False)
+    for link in (*_KNEES, *_HANDS):
+        assert f"{link} 100 %" in found.contacts, found.contacts
+    assert found.item("admissible").status == "passed"
+    q[2] += 0.05
+    above = audit(Trajectory.of(robot, t, np.tile(q, (16, 1))), robot, World(), replay=False, collisions=False)
+    assert above.item("admissible").status == "failed"
+    assert "knee" not in above.contacts

@@ -77,7 +77,7 @@ def _write_run(folder: Path, robot_file: Path) -> None:
     time = np.linspace(0.0, 0.5, 26)
     q = np.tile(robot.home, (len(time), 1)) + 2.5 * time[:, None]
     sf.Trajectory.of(robot, time, q).save(folder / "trajectory.npz")
-    text = _scenario().replace('"robot.urdf"', json.dumps(str(robot_file)))
+    text = _scenario().replace('"robot.urdf"', json.dumps(str(robot_file))).replace("[world]\nempty = true\n", "")
     (folder / "scenario.toml").write_text(text)
     (folder / "metrics.json").write_text(json.dumps({evil("metric"): 1.0, "value": evil("value")[:60]}))
     (folder / "report.html").write_text("<script>document.title = 'a report'</script>")

@@ -88,6 +88,8 @@ def test_names_and_files_of_a_folder_run_nothing_in_the_studio(folder, page):
         (audited,) = finished_jobs(page, studio, 1)
         assert evil("joint") in audited.audit["findings"][0]["message"]
         see(page, audited.audit["findings"][0]["message"])
+        assert evil("contact") in audited.audit["contacts"]
+        see(page, evil("contact"))
         failing = {"kind": "run", "scenario": evil("error"), "robot": None, "seed": None, "overrides": []}
         studio.jobs.submit(evil("title"), failing, RobotKey("panda"))
         see(page, evil("title"))

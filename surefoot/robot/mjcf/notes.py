@@ -13,6 +13,7 @@ from surefoot.words import listed
 
 _SECTIONS = ("actuator", "tendon", "equality", "contact", "deformable")  # their children have tags of their own
 _MOST_NAMES = 5
+MOVES_OTHERWISE = "dropped: the robot moves otherwise than in MuJoCo"
 
 
 class Remark(NamedTuple):

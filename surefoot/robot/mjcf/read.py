@@ -19,7 +19,7 @@ from surefoot.robot.mjcf.compile import compile_mjcf
 from surefoot.robot.mjcf.drives import drives_of
 from surefoot.robot.mjcf.guard import MjcfFiles, guard_mjcf
 from surefoot.robot.mjcf.names import Names, names_of, pose, unused
-from surefoot.robot.mjcf.notes import Remark, grouped
+from surefoot.robot.mjcf.notes import MOVES_OTHERWISE, Remark, grouped
 from surefoot.robot.mjcf.shapes import excludes_of, shapes_of, world_note
 from surefoot.robot.mjcf.ties import springs_of, ties_of
 from surefoot.robot.mjcf.tree import free_pose, is_lopsided, is_one_axis, joint_force_range, links_of, safe_limit
@@ -242,7 +242,7 @@ def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:
     out: list[Remark] = []
     for k in range(model.njnt):
         if model.dof_dampingpoly[model.jnt_dofadr[k]].any():
-            out.append(Remark("warning", "joint", names.joints[k], "damping that is not linear dropped"))
+            out.append(Remark("warning", "joint", names.joints[k], f"damping that is not linear {MOVES_OTHERWISE}"))
         if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_BALL and model.jnt_limited[k]:
             out.append(Remark("warning", "joint", names.joints[k], "limit of the ball joint dropped"))
         if model.jnt_type[k] == mujoco.mjtJoint.mjJNT_FREE and model.dof_armature[model.jnt_dofadr[k]]:
@@ -255,10 +255,10 @@ def _dropped(model: mujoco.MjModel, names: Names) -> list[Remark]:
     moved = [names.bodies[i] for i in np.flatnonzero(model.body_mocapid >= 0)]
     out += [Remark("note", "body", name, "mocap body: held fast") for name in moved]
     floating = [names.bodies[i] for i in np.flatnonzero(model.body_gravcomp)]
-    out += [Remark("note", "body", name, "gravity compensation dropped") for name in floating]
+    out += [Remark("warning", "body", name, f"gravity compensation {MOVES_OTHERWISE}") for name in floating]
     if not np.allclose(model.opt.gravity, (0.0, 0.0, -9.81)):
         text = f"gravity {model.opt.gravity.tolist()} dropped: it belongs to the world"
         out.append(Remark("note", "", "", text))
     if model.opt.viscosity or model.opt.density or np.any(model.opt.wind):
-        out.append(Remark("note", "", "", "forces of the air dropped"))
+        out.append(Remark("warning", "", "", f"forces of the air {MOVES_OTHERWISE}"))
     return out

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from surefoot.robot.mjcf.names import Names, pose, unused
-from surefoot.robot.mjcf.notes import Remark
+from surefoot.robot.mjcf.notes import MOVES_OTHERWISE, Remark
 from surefoot.robot.mjcf.tree import is_one_axis
 from surefoot.robot.model import Coupling, Loop, Spring, placement
 
@@ -89,13 +89,17 @@ def springs_of(model: mujoco.MjModel, names: Names) -> tuple[tuple[Spring, ...],
     remarks: list[Remark] = []
     for k in range(model.njnt):
         if model.jnt_stiffness[k] and not is_one_axis(model, k):
-            remarks.append(Remark("warning", "joint", names.joints[k], "spring of a ball or free joint dropped"))
+            remarks.append(
+                Remark("warning", "joint", names.joints[k], f"spring of a ball or free joint {MOVES_OTHERWISE}")
+            )
         elif model.jnt_stiffness[k]:
             rest = float(model.qpos_spring[model.jnt_qposadr[k]])
             stiffness = float(model.jnt_stiffness[k])
             springs.append(Spring(names.joints[k], {names.joints[k]: 1.0}, stiffness, 0.0, (rest, rest)))
         if model.jnt_stiffnesspoly[k].any():
-            remarks.append(Remark("warning", "joint", names.joints[k], "stiffness that is not linear dropped"))
+            remarks.append(
+                Remark("warning", "joint", names.joints[k], f"stiffness that is not linear {MOVES_OTHERWISE}")
+            )
     for i in range(model.ntendon):
         name = model.tendon(i).name or f"tendon_{i}"
         remarks += [Remark("warning", "tendon", name, message) for message in _lost_of_tendon(model, i)]
@@ -119,7 +123,7 @@ def _shares(model: mujoco.MjModel, names: Names, i: int) -> dict[str, float]:
 def _lost_of_tendon(model: mujoco.MjModel, i: int) -> list[str]:
     """Properties of a tendon that the robot lacks."""
     if model.wrap_type[model.tendon_adr[i]] != mujoco.mjtWrap.mjWRAP_JOINT:
-        return ["tendon over sites dropped"]
+        return [f"tendon over sites {MOVES_OTHERWISE}"]
     lost = {
         "limit": model.tendon_limited[i],
         "dry friction": model.tendon_frictionloss[i],
@@ -127,4 +131,4 @@ def _lost_of_tendon(model: mujoco.MjModel, i: int) -> list[str]:
         "stiffness that is not linear": model.tendon_stiffnesspoly[i].any(),
         "damping that is not linear": model.tendon_dampingpoly[i].any(),
     }
-    return [f"{what} of the tendon dropped" for what, there in lost.items() if there]
+    return [f"{what} of the tendon {MOVES_OTHERWISE}" for what, there in lost.items() if there]

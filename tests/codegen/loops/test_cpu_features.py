@@ -79,6 +79,26 @@ def test_active_sets_have_the_same_bits(tmp_path):
     assert on("x86-64-v3", _SOLVER, tmp_path) == on("x86-64-v4", _SOLVER, tmp_path)
 
 
+_REACH = """
+import hashlib, json
+import numpy as np
+from surefoot.scenario import read_scenario
+from surefoot.scenario.build import build_simulation
+from surefoot.scenario.catalogue import overridden
+log = build_simulation(overridden(read_scenario("reach"), ["simulation.duration=1.0"])).run()
+content = [np.ascontiguousarray(log[name]).tobytes() for name in ("q", "v", "tau")]
+print(json.dumps([hashlib.sha256(b"".join(content)).hexdigest(), len(log.time)]))
+"""
+
+
+@pytest.mark.slow
+def test_a_plan_and_its_run_have_the_same_bits(tmp_path):
+    """`reach`: by inverse kinematics with collision avoidance, simulated."""
+    first, other = on("", _REACH, tmp_path), on("x86-64-v3", _REACH, tmp_path)
+    assert first == other
+    assert first[1] > 100
+
+
 def test_a_generation_that_does_not_exist_is_named(tmp_path):
     code = """
 import json

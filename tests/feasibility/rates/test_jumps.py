@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
+from surefoot.collision.model import CollisionModel
 from surefoot.feasibility import audit
 from surefoot.feasibility.case import Case
 from surefoot.feasibility.rates.rates import check_jumps, jumps
@@ -113,6 +115,25 @@ def test_a_garbage_sample_is_one_finding_and_passed_margins_have_their_tolerance
     for item in result.items:
         below = item.status == "passed" and item.least_margin < -1e-9
         assert not below or (item.tolerance > 0.0 and "tolerance" in item.margin_text)
+
+
+@pytest.mark.slow
+def test_postures_without_a_motion_between_them_cost_little(
+    rng: np.random.Generator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All in collision, all jumps: distances are computed at a bounded number of postures, whatever is between them."""
+    robot, looked, count = loaded("g1"), [], 50
+    measured = CollisionModel.distances
+    monkeypatch.setattr(
+        CollisionModel, "distances", lambda self, q, *more: looked.append(len(q)) or measured(self, q, *more)
+    )
+    q = np.tile(robot.home, (count, 1))
+    q[:, 7:] = rng.uniform(robot.limits.lower[7:], robot.limits.upper[7:], (count, robot.nq - 7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = audit(Trajectory.of(robot, np.arange(count) / 30.0, q), robot, replay=False)
+    assert not result.passed
+    assert 0 < sum(looked) < 30 * count
 
 
 def test_a_quaternion_of_a_garbage_sample_is_not_to_be_normalised() -> None:

@@ -8,11 +8,14 @@ import re
 import numpy as np
 import pytest
 
+from surefoot.collision.model import CollisionModel
 from surefoot.errors import ShapeError, UnknownNameError
+from surefoot.feasibility import audit
 from surefoot.geometry import Box, Plane, Sphere
-from surefoot.motion import GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, World
+from surefoot.motion import GroundBox, GroundPlane, HeightField, MovableObject, Obstacle, Trajectory, World
 from surefoot.motion.audit_result import AuditResult, Finding
 from surefoot.report import Evidence, Ghost, Plot, Verdict, report_page, write_report
+from surefoot.report.page.audit_page import audit_page
 from surefoot.report.scene.data import frame_rows
 from surefoot.robot import placement, zoo
 from tests.report.pages import page_of_humanoid
@@ -120,3 +123,23 @@ def test_a_page_is_written_whole(tmp_path) -> None:
     write_report(tmp_path / "r.html", still("arm4"))
     assert (tmp_path / "r.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("error")
+def test_ten_minutes_are_audited_and_shown_with_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """300,001 samples with a garbage one every 7 s: distances at a few postures, findings by cause, a page of 3 MB."""
+    robot, time = zoo.load("biped"), np.arange(300_001) / 500.0
+    q = np.tile(robot.home, (len(time), 1))
+    q[:, -1] += 0.1 * np.sin(2.0 * np.pi * time)
+    q[3:-1:3500, -2] += 0.5
+    looked, measured = [], CollisionModel.distances
+    monkeypatch.setattr(
+        CollisionModel, "distances", lambda self, q, *more: looked.append(len(q)) or measured(self, q, *more)
+    )
+    motion = Trajectory.of(robot, time, q)
+    result = audit(motion, robot, replay=False)
+    assert sum(looked) < 5000
+    assert len(result.findings) > 80
+    assert len(result.groups) < 6
+    assert len(audit_page("ten minutes", motion, robot, World(), result)) < 5_000_000

@@ -12,7 +12,7 @@ from surefoot.robot.loading import load
 from surefoot.robot.mjcf.read import mjcf_links, with_base
 from surefoot.robot.model.robot import Robot
 from surefoot.spatial import quaternion
-from tests.robot.mjcf_files import INERTIAL, TWO, assert_same_as_mujoco, whole
+from tests.robot.mjcf_files import INERTIAL, TWO, assert_same_as_mujoco, random_qpos, whole
 
 
 def robot_with(folder: Path, after: str, body: str = TWO, **options: str) -> Robot:
@@ -284,3 +284,26 @@ def test_what_is_dropped_is_said(tmp_path):
     texts = "\n".join(str(note) for note in robot.notes)
     for part in ("`m`: mocap body", "`j`: spring", "`j`: limit of the ball joint", "gravity [0.0, 0.0, -1.6]"):
         assert part in texts
+
+
+@pytest.mark.parametrize(
+    ("option", "joint", "body", "what"),
+    [
+        ("", 'type="ball" stiffness="3"', "", "spring of a ball or free joint"),
+        ("", 'type="free" stiffness="3"', "", "spring of a ball or free joint"),
+        ("", 'axis="0 1 0"', 'gravcomp="1"', "gravity compensation"),
+        ('<option viscosity="0.1"/>', 'axis="0 1 0"', "", "forces of the air"),
+    ],
+)
+def test_passive_forces_that_are_lost_are_warnings(tmp_path, option, joint, body, what):
+    """MuJoCo's passive forces are others than ours: the loss must not be a remark in passing."""
+    inside = f'<worldbody><body name="a" {body}><joint name="j" {joint}/>{INERTIAL}</body></worldbody>'
+    path = whole(tmp_path, option + inside)
+    robot, model = load(path), mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[:] = random_qpos(model, np.random.default_rng(0)), 0.3
+    mujoco.mj_forward(model, data)
+    assert np.abs(data.qfrc_passive).max() > 1e-3
+    np.testing.assert_array_equal(robot.passive_forces(robot.neutral, np.full(robot.nv, 0.3)), 0.0)
+    (note,) = [note for note in robot.notes if what in note.message]
+    assert (note.level, "moves otherwise than in MuJoCo" in note.message) == ("warning", True)
