@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surefoot.arrays import Array
+from surefoot.planning.detours import Detours
 from surefoot.planning.footholds import Footholds
 from surefoot.planning.space import Mode, StanceModel
 
@@ -78,6 +79,7 @@ class StanceGraph:
         sampling: How stances are explored.
         reach: How far a foot can be from its place at home, with the base where it fits best [m].
         moves: What was found so far: stance → stance after → move.
+        detours: Ways round obstacles to the goal; None where the straight way is free.
     """
 
     model: StanceModel
@@ -85,6 +87,7 @@ class StanceGraph:
     sampling: Sampling
     reach: float
     moves: dict[Key, dict[Key, Move]] = field(default_factory=dict)
+    detours: Detours | None = None
 
     def __post_init__(self) -> None:
         home = self.model.chart.home
@@ -148,20 +151,24 @@ class StanceGraph:
         return out
 
     def _places_next(self, stance: Key, goal: Key) -> tuple[Array, Array]:
-        """(feet, 3) where feet go next: to the goal, or to it turned back; and (feet,) the arcs from there on [m]."""
+        """(feet, 3) where feet go next: to the goal, to it turned back, or to a corner; and (feet,) the rest [m]."""
         rows = self._feet
         here, places = (self.centres[rows, np.array(key)[rows]] for key in (stance, goal))
+        rest = np.zeros(len(rows))
+        if self.detours is not None and np.allclose(places[:, :2].mean(axis=0), self.detours.goal):
+            corner, left = self.detours.next(here[:, :2].mean(axis=0))
+            places, rest = places + np.append(corner - self.detours.goal, 0.0), rest + left
         home = self._home_feet[rows]
         # near half a turn all stances go the same way round
         turn = float(np.mod(_heading(home, places) - _heading(home, here) + 2.5, 2.0 * np.pi)) - 2.5
         back = turn - np.clip(turn, -_MOST_TURN, _MOST_TURN)
         if back == 0.0:
-            return places, np.zeros(len(rows))
+            return places, rest
         c, s = np.cos(back), np.sin(back)
         middle = places.mean(axis=0)
         arms = places - middle
         turned = middle + arms @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-        return turned, abs(back) * np.hypot(arms[:, 0], arms[:, 1])
+        return turned, rest + abs(back) * np.hypot(arms[:, 0], arms[:, 1])
 
     def unlikeness(self, stance: Key) -> float:
         """How far feet are from their places at home, with the base where it fits best: half average, half worst [m].
@@ -255,7 +262,7 @@ class StanceGraph:
         """(n, 6) random base poses around the best fit and a little ahead; `spread` 1 for the usual one."""
         count, fit = self.sampling.bases, self.fitted_base(stance)
         height = float(self.model.chart.home[2])
-        ahead = (self.feet(goal) - self.feet(stance))[self._feet].mean(axis=0)[:2]
+        ahead = (self._places_next(stance, goal)[0] - self.feet(stance)[self._feet]).mean(axis=0)[:2]
         ahead *= min(1.0, self.reach / max(float(np.linalg.norm(ahead)), 1e-9))
         out = np.tile(fit, (count, 1))
         out[:, 3:5] *= rng.uniform(0.0, 1.0, size=(count, 1))

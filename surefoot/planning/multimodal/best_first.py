@@ -19,6 +19,7 @@ from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError
 from surefoot.motion import World
 from surefoot.planning.connect import SingleMode, connect
+from surefoot.planning.detours import Detours
 from surefoot.planning.footholds import Footholds, foothold_grid, footholds_at, hand_holds, standable
 from surefoot.planning.multimodal.motions import Motions
 from surefoot.planning.multimodal.plan import Clock, Limits, StancePlan
@@ -32,6 +33,7 @@ from surefoot.robot import Robot
 _PATIENCE = 30  # stances that are explored for a cheaper way once the goal was found
 _FAILURES = 200  # of motions before a search is given up
 _STALL = 100  # stances without a step nearer to a goal that cannot be met, before a search is given up
+_WIDTH = 1.1  # of the distance of the feet from their middle: how wide a robot is on its way round obstacles
 _GROUND = 0.02  # [m]: feet that are farther from the ground do not stand
 _THERE = 1e-6  # [m]: feet that are nearer to their goals are on them
 
@@ -200,7 +202,9 @@ class StancePlanner:
         model, rows, legs = self.model, self.model.feet, len(self.model.feet)
         feet = state[6:].reshape(-1, 3)[rows]
         under = feet[:, :2]
-        corners = np.concatenate([under, goal])
+        detours = self._detours(under, goal)
+        turns = np.zeros((0, 2)) if detours is None else detours.corners(under.mean(axis=0))
+        corners = np.concatenate([under, goal, *(goal - goal.mean(axis=0) + turn for turn in turns)])
         room = 3.0 * self.reach
         box = np.array([corners.min(axis=0) - room, corners.max(axis=0) + room])
         pitch = self.sampling.pitch * 2.0 * self.reach
@@ -232,8 +236,20 @@ class StancePlanner:
         if roadmap is not None:
             footholds, numbers = roadmap.joined(model, footholds, np.concatenate([start[rows], end[rows]]), pitch)
             start[rows], end[rows], moves = numbers[start[rows]], numbers[end[rows]], roadmap.moves()
-        graph = StanceGraph(model, footholds, self.sampling, self.reach, moves)
+        graph = StanceGraph(model, footholds, self.sampling, self.reach, moves, detours)
+        if detours is not None:
+            detours.goal = graph.feet(tuple(end.tolist()))[rows, :2].mean(axis=0)
         return graph, tuple(start.tolist()), tuple(end.tolist())
+
+    def _detours(self, under: Array, goal: Array) -> Detours | None:
+        """Ways round obstacles from feet (L, 2) to their goals; None where none is needed or known."""
+        model = self.model
+        if all(item.touchable for item in model.world.obstacles):
+            return None
+        home = model.chart.home[6:].reshape(-1, 3)[model.feet, :2]
+        radius = _WIDTH * float(np.linalg.norm(home - home.mean(axis=0), axis=1).max())
+        found = Detours(model.world, under.mean(axis=0), goal.mean(axis=0), radius, float(model.chart.home[2]))
+        return found if found.needed else None
 
     def _stands(self, plan: StancePlan, state: Array) -> bool:
         """Whether the first state is allowed, and its feet are on the ground; the plan says why if not."""
