@@ -401,7 +401,7 @@ class Columns:
         """
         points, twists = self.motion.points(Q), self.motion.twists(Q)
         rows, chosen = np.repeat(np.arange(len(Q)), len(columns)), np.tile(columns, len(Q))
-        if not len(self.world):
+        if len(columns) and not len(self.world):
             return self.gradients.at(points, twists, rows, chosen)
         own, count, nv = len(self.table), len(rows), self.motion.robot.nv
         out = Proximity(np.empty(count), np.empty((count, nv)), np.empty((count, 3)), np.empty((count, 3)))
