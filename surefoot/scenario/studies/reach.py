@@ -1,4 +1,4 @@
-"""A hand that moves while the robot stands: where it goes, what it costs, and where the ZMP goes."""
+"""Motions that were planned: what the planner and the run show; a hand that moves while the robot stands."""
 
 from __future__ import annotations
 
@@ -9,9 +9,27 @@ from surefoot.contact import contact_placements, sum_wrenches, zero_moment_point
 from surefoot.motion import Log
 from surefoot.robot import Robot
 from surefoot.scenario.findings import Findings, StudiedRun
+from surefoot.scenario.motions import plan_of
 
 LARGEST_MISS = 0.1
 """How far the frame may end from where it should be, as share of its way."""
+
+
+def motion(run: StudiedRun) -> Findings:
+    """Metrics of the plan and of the run; trouble of either.
+
+    Args:
+        run: The run; its controller is `follow`.
+    """
+    plan = plan_of(run.simulation.controller)
+    if plan is None:
+        return Findings({}, "the controller does not follow a plan")
+    if plan.judge is None:
+        return Findings(dict(plan.metrics), plan.trouble)
+    found = plan.judge(run.simulation.robot, run.log)
+    metrics = {**plan.metrics, **found.metrics}
+    trouble = plan.trouble or found.trouble
+    return Findings(metrics, trouble, found.plots, found.tables, found.outlines, found.details)
 
 
 def reach(run: StudiedRun) -> Findings:
