@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from surefoot.errors import NotSupportedError, SurefootError
-from surefoot.gait import GoalSteps, PlannedSteps, StepLimits, stance_of
+from surefoot.gait import GoalSteps, ReplannedSteps, StepLimits, stance_of
 from surefoot.geometry import Box
 from surefoot.motion import Obstacle, World
 from surefoot.robot import anatomy, placement
@@ -179,7 +179,7 @@ def test_pushes_by_steps_need_a_walk(tmp_path):
 @pytest.mark.slow
 def test_obstacles_are_planned_around_and_bare_ground_is_not():
     around = build_simulation(resolved_scenario("around", ROBOT)).controller
-    assert isinstance(around.source, PlannedSteps)
+    assert isinstance(around.source, ReplannedSteps)
     assert isinstance(walker(goal=(1.0, 0.0, 0.0)).source, GoalSteps)
 
 

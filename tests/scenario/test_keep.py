@@ -113,7 +113,7 @@ def test_a_run_that_was_stopped_keeps_what_was_planned():
 def test_a_walk_that_was_stopped_has_its_metrics_as_null():
     run = SimpleNamespace(scenario=SimpleNamespace(study="walk"))
     found = keep._study(run, SimpleNamespace(controller=None), "diverged")
-    keys = "goal_error_m goal_error_rad mean_speed_m_s steps cost_of_transport fall_cause"
+    keys = "goal_error_m goal_error_rad mean_speed_m_s steps cost_of_transport electrical_cost_of_transport fall_cause"
     assert found.metrics == dict.fromkeys(keys.split())
 
 

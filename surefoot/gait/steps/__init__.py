@@ -3,6 +3,7 @@
 from surefoot.gait.steps.footing import STEEPEST
 from surefoot.gait.steps.limits import StepLimits
 from surefoot.gait.steps.obstacles import BodyBox, Obstacles
+from surefoot.gait.steps.replanning import ReplannedSteps
 from surefoot.gait.steps.schedule import StepTimes, feet_trajectory, schedule_of
 from surefoot.gait.steps.search import plan_steps, require_free
 from surefoot.gait.steps.sources import (
@@ -21,6 +22,7 @@ __all__ = [
     "Obstacles",
     "PathSteps",
     "PlannedSteps",
+    "ReplannedSteps",
     "StepLimits",
     "StepTimes",
     "VelocitySteps",

@@ -76,7 +76,7 @@ def plan_steps(
     space.require_standing((left, right), "start")
     end = (x, y, wrapped(yaw))
     feet = [(foot, limits.place(foot, end)) for foot in (limits.left, limits.right)]
-    space.require_standing([_flat_step(foot, pose) for foot, pose in feet], "goal")
+    space.require_standing([flat_step(foot, pose) for foot, pose in feet], "goal")
     direct = GoalSteps.from_stance(limits, (left, right), end, world)
     found = space.walked(direct, (left, right))
     if found is None:
@@ -121,7 +121,13 @@ def require_free(
         )
 
 
-def _flat_step(foot: str, pose: Pose) -> Footstep:
+def flat_step(foot: str, pose: Pose) -> Footstep:
+    """A level foot at z = 0.
+
+    Args:
+        foot: Its name.
+        pose: Where it is.
+    """
     return Footing(None, (0.0, 0.0)).footstep(foot, pose, Footstep(foot, np.eye(4)), pose)
 
 

@@ -345,6 +345,15 @@ class PlannedSteps(_Source):
             return self._end._next(foot, pose)
         return self.limits.clipped(self.limits.other(foot), pose, self._poses[k + 1])
 
+    def distance(self, support: Footstep) -> float:
+        """How far a foot stands from the nearest of its planned places [m].
+
+        Args:
+            support: The foot.
+        """
+        pose = pose_of(support)
+        return way(pose, self._poses[self._done(support.foot, pose)])
+
     def _done(self, foot: str, pose: Pose) -> int:
         """Index of the planned step nearest to where a foot stands; of equal ones the last."""
         own = range(0 if self._chain[0].foot == foot else 1, len(self._chain), 2)

@@ -18,6 +18,7 @@ from surefoot.scenario.build.world import build_ground
 from surefoot.scenario.schema import EventTable
 from surefoot.sim import Event, FrictionChange, ParameterError, Payload, Push, SensorLoss, TerrainChange
 
+_HANDS = ("left_hand", "right_hand")
 _SPEED, _DURATION, _DIRECTION = 0.1, 0.1, (1.0, 1.0, 0.0)  # of pushes that say nothing
 
 
@@ -49,7 +50,13 @@ def build_event(table: EventTable, robot: Robot, q: Array) -> Event:
 
 
 def _link(table: EventTable, robot: Robot) -> str:
-    """The link of an event: as given, the trunk, or the base."""
+    """The link of an event: as given, the trunk, a hand, or the base."""
+    if table.link in _HANDS and table.link not in robot.link_names:
+        hands = anatomy(robot).hands
+        if len(hands) <= _HANDS.index(table.link):
+            message = f"`{robot.name}` has no {table.link.replace('_', ' ')} to load"
+            raise NotSupportedError(message, subject=robot.name, kind="robot", next_step="name a link")
+        return robot.tree.body_names[robot.body_of(hands[_HANDS.index(table.link)])]
     if table.link == "torso" and "torso" not in robot.link_names:
         return anatomy(robot).torso
     return table.link or robot.tree.body_names[robot.base_joint or 0]

@@ -15,11 +15,11 @@ from surefoot.gait import (
     STEEPEST,
     GoalSteps,
     PathSteps,
+    ReplannedSteps,
     StepLimits,
     VelocitySteps,
     all_steps,
     first_support,
-    plan_steps,
     require_free,
     stance_of,
 )
@@ -37,7 +37,7 @@ _SETTINGS = (
 _STANDS = 1.5  # how long the robot stands at the end [s]
 _SLOWER = 1.1  # steps may take longer than planned
 _DRIFT, _SWAY = 0.05, 0.1  # gap to obstacles: drift of the estimate [m], arms that swing [share of a leg]
-_TASK_WEIGHT, _TASK_GAIN, _TRAY_YAW = 1.0, 12.0, 0.1  # beside the trunk's 0.07; [1/s]; share of the yaw of a tray
+_TASK_WEIGHT, _TASK_GAIN, _TRAY_YAW = 1.0, 18.0, 0.1  # beside the trunk's 0.07; [1/s]; share of the yaw of a tray
 _SURE, _SURE_LIFT = 0.4, 0.15  # steps and lifts up to these shares of a leg need no proof
 _FALL = 2.0  # height over the square of the time in which a foot goes up or down [m/s²]: peaks of 12 m/s²
 _BESIDE = 0.5  # share of a step that joints at their speeds move the foot for sure, beside a trunk that goes on
@@ -228,7 +228,7 @@ def _source(
     elif _is_bare(world):
         source = GoalSteps.from_stance(limits, stance, goal, world)
     else:
-        source = plan_steps(robot, world, goal, stance, limits, margin=_DRIFT + _SWAY * limits.leg)
+        source = ReplannedSteps(robot, world, goal, stance, limits, _DRIFT + _SWAY * limits.leg)
     steps = all_steps(source, first_support(source, limits, stance))
     _require_mild(steps)
     if table.path is not None:

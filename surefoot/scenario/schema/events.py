@@ -19,7 +19,7 @@ class EventTable(KindTable):
         time: When it begins [s].
         duration: How long it lasts [s]; by default 0.1 s for a push, and until the end for a payload.
         link: The link that is pushed, loaded or changed; default: the base of the robot. "torso" is the trunk of
-            a robot with feet, if no link has that name.
+            a robot with feet, if no link has that name, "left_hand" and "right_hand" its hands.
         at: Where a push acts: "body", at the centre of mass of the link's body, or "com_height".
         direction: Of the force of a push, in world.
         speed: Impulse of the push per mass of the robot [m/s]; default 0.1.

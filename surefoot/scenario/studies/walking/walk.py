@@ -52,6 +52,8 @@ def walk(run: StudiedRun) -> Findings:
         "peak_contact_force_of_weight": _peak_force(robot, log),
         "dcm_error_max_m": float(np.linalg.norm(log["control.dcm"] - log["control.dcm_reference"], axis=1).max()),
         "adapted_steps": controller.adapted_steps,
+        "replanned": getattr(controller.source, "replanned", 0),
+        "replans_failed": getattr(controller.source, "failed", 0),
         "fallbacks": int(log["control.fallbacks"][-1]),
         "fallback_reasons": dict(controller.body.troubles),
         "fall_cause": fall_cause(robot, log),
