@@ -96,7 +96,7 @@ def _lifted(problem: Problem, height: float) -> Problem:
 
 
 def test_a_start_away_from_its_contacts_is_refused_by_name() -> None:
-    with pytest.raises(SurefootError, match="not on the contacts of phase `stand`: FL_foot, FR_foot(.|\n)*z .m. 0.05"):
+    with pytest.raises(SurefootError, match=r"not on the contacts of phase `stand`: FL_foot, FR_foot(.|\n)*z .m. 0.05"):
         _lifted(stand(2), 0.05).solve()
     found = _lifted(stand(4), 1e-3).solve()  # feet go down to their spots
     assert found.success
