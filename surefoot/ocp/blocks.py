@@ -23,7 +23,7 @@ from surefoot.robot import ContactSurface, Robot
 
 Function = Callable[..., Any]
 SMOOTH = 1e-3
-"""Rounding of |power| at 0, as a share of 1 W."""
+"""Rounding of |power| at 0, as a share of 1 W, and of friction cones, as a share of a tenth of the weight."""
 
 
 def torque(node: Node) -> AnyArray:
@@ -155,7 +155,7 @@ def torque_share(robot: Robot) -> Function:
     return lambda node: node.tau * (1.0 / limits)
 
 
-def cone_rows(surface: ContactSurface, faces: Array, ground: Array) -> Function:
+def cone_rows(surface: ContactSurface, faces: Array, ground: Array, friction: float | None = None) -> Function:
     """Faces of the wrench cone of a contact, over the weight: unilateral, friction, centre of pressure, yaw; ≥ 0.
 
     Args:
@@ -163,6 +163,7 @@ def cone_rows(surface: ContactSurface, faces: Array, ground: Array) -> Function:
         faces: (m, 6), see `wrench_faces`.
         ground: (3, 3) axes of the ground in world. Those of a point contact turn with its foot, so that its force is
             turned into them; those of a sole are the same.
+        friction: If given, the force is inside the round friction cone besides, whose tip is rounded off.
     """
 
     def rows(node: Node) -> AnyArray:
@@ -170,12 +171,15 @@ def cone_rows(surface: ContactSurface, faces: Array, ground: Array) -> Function:
         if surface.kind == "point":
             force = ground.T @ (node.placement(surface.name)[:3, :3] @ wrench[:3])
             wrench = ops.concatenate([force, wrench[3:]])
-        return faces @ wrench
+        if friction is None:
+            return faces @ wrench
+        sideways = ops.sqrt(wrench[0] * wrench[0] + wrench[1] * wrench[1] + SMOOTH**2) - SMOOTH
+        return ops.concatenate([faces @ wrench, ops.stack([friction * wrench[2] - sideways])])
 
     return rows
 
 
-def wrench_faces(surface: ContactSurface, friction: float | None, margin: float) -> Array:
+def wrench_faces(surface: ContactSurface, friction: float | None, margin: float, inscribed: bool = False) -> Array:
     """Rows (m, 6) of the wrench cone with a smaller sole; those of directions that are not tied are omitted."""
     from dataclasses import replace
 
@@ -185,7 +189,7 @@ def wrench_faces(surface: ContactSurface, friction: float | None, margin: float)
         offset = corners - centre
         corners = centre + np.sign(offset) * np.maximum(np.abs(offset) - margin, 1e-4 * (offset != 0.0))
         surface = replace(surface, corners=corners)
-    faces = wrench_cone(surface, friction).faces
+    faces = wrench_cone(surface, friction, inscribed=inscribed).faces
     return np.asarray(faces[:, :] if surface.kind != "point" else faces[np.abs(faces[:, :3]).max(axis=1) > 0.0])
 
 

@@ -164,7 +164,10 @@ class Solution:
             for name in phase.contacts:
                 surface = problem.robot.contacts[name]
                 friction = surface.friction if phase.friction is None else phase.friction
-                spots[name] = Spot(places[surface.frame] @ surface.placement, friction)
+                pose = places[surface.frame] @ surface.placement
+                if surface.kind == "point":  # a foot that rolls stands on ground that does not
+                    pose[:3, :3] = phase.spots[name][:3, :3]
+                spots[name] = Spot(pose, friction)
             stances.append(Stance(spots))
             times.append(times[-1] + self.durations[phase.name])
         return ContactSchedule.of(stances, times)

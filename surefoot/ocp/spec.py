@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, get_args
+from itertools import pairwise
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number
 from surefoot.errors import NotSupportedError, ShapeError, one_of
-from surefoot.motion import Trajectory, World
+from surefoot.motion import ContactSchedule, Trajectory, World
 from surefoot.ocp import blocks as known
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
 from surefoot.ocp.postures import VolumePair, distance_block, volumes_of_pair
 from surefoot.ocp.shape import Block, Place
-from surefoot.ocp.timeline import LimitedTimeline, in_order, names_of, path_of
+from surefoot.ocp.timeline import LimitedTimeline, in_order, names_of, path_of, share_at_end, swing_heights
 from surefoot.robot import Robot
 
 Reference = ArrayLike | Callable[[float], ArrayLike]
@@ -42,6 +43,34 @@ class ProblemSpec(LimitedTimeline):
         self.references: dict[str, Reference] = {}
         self.bounds: dict[str, tuple[Array, Array]] = {}
         self.apart: set[VolumePair] = set()
+
+    @classmethod
+    def of(
+        cls, robot: Robot, schedule: ContactSchedule, step: float = 0.04, *, clearance: float = 0.05, **others: Any
+    ) -> Self:
+        """A problem whose phases are those of a contact schedule.
+
+        Feet that are up clear the ground, are unloaded before they leave it, land at rest and are loaded along a ramp.
+
+        Args:
+            robot: The robot.
+            schedule: Stances with times and spots.
+            step: About the length of an interval [s].
+            clearance: Of contacts that are up between stances, see `clearance` [m]; 0 for none.
+            **others: World and formulation.
+        """
+        problem = super().of(robot, schedule, step, **others)
+        number(clearance, "clearance")
+        used = {name: [name in phase.contacts for phase in problem.phases] for name in robot.contacts}
+        for name in (name for name, holds in used.items() if clearance > 0.0 and any(holds) and not all(holds)):
+            problem.clearance(name, clearance)
+        for before, after in pairwise(problem.phases):
+            for name in robot.contacts:
+                if name in before.contacts and name not in after.contacts:
+                    problem.unload(name, before.name)
+                elif name in after.contacts and name not in before.contacts:
+                    problem.load(name, after.name)
+        return problem
 
     def cost(
         self,
@@ -89,12 +118,12 @@ class ProblemSpec(LimitedTimeline):
             self.references[self._new(name)] = given if not callable(reference) else reference
             finite_array(given.ravel(), (count,), f"reference of cost `{name}`")
         self.weights[self._new(name)] = weight
-        self._add(Block(name, function, "residual", at, int(count), key, phases=self._phases(phases)))
+        self.blocks.append(Block(name, function, "residual", at, int(count), key, phases=self._phases(phases)))
 
     def _scalar(self, name: str, weight: float, further: Array, phases: Sequence[str] | None) -> None:
         function, size = known.weighted(known.SCALARS.get(name, known.unity)), 1 + len(further)
         self.references[self._new(name)] = [weight, *further]
-        self._add(Block(name, function, "cost", data=size, key=(name,), phases=self._phases(phases)))
+        self.blocks.append(Block(name, function, "cost", data=size, key=(name,), phases=self._phases(phases)))
 
     def constrain(
         self,
@@ -136,7 +165,7 @@ class ProblemSpec(LimitedTimeline):
         if of_posture and slack is not None:
             raise NotSupportedError(f"constraint `{name}` of postures cannot have a slack", subject=name)
         block = Block(name, function, "row", at, int(size), key, slack is not None, phases=self._phases(phases))
-        self._add(replace(block, of_posture=of_posture))
+        self.blocks.append(replace(block, of_posture=of_posture))
 
     def keep_apart(
         self, pairs: Iterable[tuple[str, str]], margin: float = 0.01, phases: Sequence[str] | None = None
@@ -174,10 +203,64 @@ class ProblemSpec(LimitedTimeline):
         block, lower = distance_block(self.robot, self._new(f"apart {name}"), volumes, number(margin, "margin"))
         self.add_rows(replace(block, phases=self._phases(phases)), lower)
 
+    def clearance(self, contact: str, height: float, phases: Sequence[str] | None = None) -> None:
+        """Keep a contact that is up off the ground: along a sine² over the line between where it held and will hold.
+
+        Args:
+            contact: Its name.
+            height: In the middle of each swing [m].
+            phases: Of its swings; all in which it does not hold if None.
+        """
+        if contact not in self.robot.contacts:
+            raise one_of("contact", str(contact), self.robot.contacts)
+        up = [phase.name for phase in self.phases if contact not in phase.contacts]
+        where = up if phases is None else names_of(phases, "phases of a swing", f"phase without `{contact}`", up)
+        if not where:
+            raise ShapeError(f"`{contact}` is never up", next_step="add phases in which it does not hold")
+        heights = swing_heights(self.phases, contact, where, number(height, f"clearance of `{contact}`"))
+        count, surface = (
+            sum(block.name.startswith(f"clearance {contact}") for block in self.blocks),
+            self.robot.contacts[contact],
+        )
+        self.constrain(
+            f"clearance {contact}" + (f" {count + 1}" if count else ""), known.above_rows(surface), 0.0,
+            reference=heights, phases=where, key=("clearance", contact), of_posture=True,
+        )  # fmt: skip
+
+    def unload(self, contact: str, phase: str, intervals: int = 4) -> None:
+        """Let the normal force of a contact go to zero along a ramp at the end of a phase.
+
+        Args:
+            contact: Its name.
+            phase: In which it holds.
+            intervals: Length of the ramp, in which the force falls by no less than the weight.
+        """
+        self._ramp(contact, phase, True, intervals)
+
+    def load(self, contact: str, phase: str, intervals: int = 4) -> None:
+        """Let the normal force of a contact grow from zero at the beginning of a phase; see `unload`."""
+        self._ramp(contact, phase, False, intervals)
+
+    def _ramp(self, contact: str, phase: str, is_end: bool, intervals: int) -> None:
+        number(intervals, "intervals of a ramp", positive=True)
+        holds = [item.name for item in self.phases if contact in item.contacts]
+        names_of([phase], "phase of a ramp", f"phase in which `{contact}` holds", holds)
+        self.constrain(
+            f"{'unload' if is_end else 'load'} {contact} in {phase}", known.load_rows(contact), upper=0.0,
+            reference=share_at_end(self.phases, phase, is_end, intervals), phases=[phase], key=("load", contact),
+        )  # fmt: skip
+
+    def phase(self, name: str, contacts: Sequence[str] = (), *others: Any, **named: Any) -> None:
+        """Append a phase; see `Timeline.phase`."""
+        super().phase(name, contacts, *others, **named)
+        for before, after in pairwise(self.phases[-2:] if self.phases[-1].transition == "lift-off" else ()):
+            for contact in (item for item in before.contacts if item not in after.contacts):
+                self.unload(contact, before.name)
+
     def add_rows(self, block: Block, lower: ArrayLike = -np.inf, upper: ArrayLike = np.inf) -> None:
         """Add a block of rows as it is; see `constrain`."""
         self.bounds[_free(self, block.name)] = (np.asarray(lower, dtype=float), np.asarray(upper, dtype=float))
-        self._add(block)
+        self.blocks.append(block)
 
     def maximise(self, parameter: str, weight: float = 1.0) -> None:
         """Make a free parameter large: cost −weight · parameter.
@@ -191,7 +274,7 @@ class ProblemSpec(LimitedTimeline):
         name = self._new(f"maximise {parameter}")
         self.references[name] = [number(weight, f"weight of `{name}`")]
         function = known.less_of(parameter)
-        self._add(Block(name, function, "cost", "end", 1, ("maximise", parameter), is_integral=False))
+        self.blocks.append(Block(name, function, "cost", "end", 1, ("maximise", parameter), is_integral=False))
 
     def _new(self, name: str) -> str:
         if name in {block.name for block in self.blocks}:
@@ -201,9 +284,6 @@ class ProblemSpec(LimitedTimeline):
     def _phases(self, names: Sequence[str] | None) -> tuple[str, ...] | None:
         known = [item.name for item in self.phases]
         return None if names is None else names_of(names, "phases of a block", "phase", known)
-
-    def _add(self, block: Block) -> None:
-        self.blocks.append(block)
 
 
 def _along(problem: LimitedTimeline, name: str, motion: Trajectory) -> Callable[[float], ArrayLike]:

@@ -10,14 +10,14 @@ import scipy.linalg
 
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.motion import Trajectory
 from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
+from surefoot.ocp.guess import first_guess
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
-from surefoot.ocp.timeline import PhaseSpec, guessed, require_start_on_contacts
+from surefoot.ocp.timeline import PhaseSpec, require_start_on_contacts
 from surefoot.solvers.staged import Sizes, StagedProblem
 from surefoot.words import counted
 
@@ -133,7 +133,7 @@ def transcribe_stages(problem: ProblemSpec, stages: tuple[Stage, ...]) -> Transc
         sizes, _batches(problem, stages, sizes, durations), constants, _linear_ends(problem, sizes)
     )
     lower, upper = _variable_bounds(problem, stages, sizes, free)
-    w0 = np.clip(_guess(problem, stages, sizes, free), lower, upper)
+    w0 = np.clip(first_guess(problem, stages, sizes, free), lower, upper)
     ends = np.zeros(sizes.end_rows)
     low, high, names = _row_bounds(problem, stages)
     program = StagedProblem(sizes, functions, w0, lower, upper, low, high, ends, ends, names)
@@ -218,9 +218,11 @@ def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
         )
     for name in phase.contacts:
         surface, ground = robot.contacts[name], phase.spots[name][:3, :3]
-        faces = known.wrench_faces(surface, phase.friction, problem.sole_margin)
-        function = known.cone_rows(surface, faces, ground)
-        key = ("cone", name, faces.tobytes(), ground.tobytes() if surface.kind == "point" else b"")
+        faces = known.wrench_faces(surface, phase.friction, problem.sole_margin, problem.friction == "inscribed")
+        friction = surface.friction if phase.friction is None else phase.friction
+        function = known.cone_rows(surface, faces, ground, friction if problem.friction == "cone" else None)
+        key: tuple[Any, ...] = ("cone", name, faces.tobytes(), ground.tobytes() if surface.kind == "point" else b"")
+        key += (friction,) if problem.friction == "cone" else ()
         found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
     return sorted(found, key=lambda block: block.of_posture)
 
@@ -431,68 +433,3 @@ def _not_held(problem: ProblemSpec, structure: Structure) -> set[int]:
     null = scipy.linalg.null_space(J)
     _, _, order = scipy.linalg.qr(null.T, pivoting=True)
     return set(order[: null.shape[1]].tolist())
-
-
-def _guess(problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]) -> Array:
-    """Along the given path, or from the first to the last posture; at rest, the weight shared by the contacts."""
-    n, w = problem.robot.nv, np.zeros(sizes.variables)
-    home = problem.chart.coordinates(problem.robot.home)
-    ends = [np.array([ends.y.get(k, home[k]) for k in range(n)]) for ends in (problem.first, problem.last)]
-    if not problem.last.y:
-        ends[1] = ends[0]
-    total = stages[-1].time
-
-    def place(t: float) -> Array:
-        if problem.path is None:
-            return (1.0 - t / total) * ends[0] + t / total * ends[1]
-        return problem.chart.coordinates(guessed(problem.robot, problem.path, t))
-
-    path = np.array([place(stage.time) for stage in stages])
-    times = np.array([stage.time for stage in stages])
-    for k, stage in enumerate(stages):
-        start, s = sizes.starts[k], stage.structure
-        w[start : start + n] = path[k]
-        if k + 1 < len(stages) and times[k + 1] > times[k] and problem.path is not None:
-            rates = start + (sizes.states[k] if problem.formulation.dynamics == "centroidal" else n)
-            w[rates : rates + n] = (path[k + 1] - path[k]) / (times[k + 1] - times[k])
-        if s.controls and s.forces and (problem.formulation.has_wrenches or s.kind == "impact"):
-            u = w[start + sizes.states[k] : start + sizes.states[k] + s.controls]
-            _share_weight(s, u)
-            if problem.motion is not None and s.kind == "interval" and s.points == 1:
-                _take_wrenches(problem.motion, s, stage.time, u)
-                if problem.formulation.dynamics == "inverse" and problem.motion.v is not None:
-                    u[:n] = _second_rates(problem, problem.motion, stage.time, times[k + 1])
-    values = [problem.phases[k].duration for k in free] + list(problem.parameters.values())
-    w[int(sizes.starts[-1]) :] = [value[1] for value in values]
-    return w
-
-
-def _second_rates(problem: ProblemSpec, motion: Trajectory, start: float, end: float) -> Array:
-    """Mean second rates of the coordinates between two times of the trajectory that is the guess."""
-    rates = []
-    for t in (start, end):
-        now = motion.sample(float(np.clip(t, motion.start, motion.end)))
-        rates.append(problem.chart.rates(problem.chart.coordinates(now.q), np.asarray(now.v)))
-    return (rates[1] - rates[0]) / (end - start)
-
-
-def _take_wrenches(motion: Trajectory, structure: Structure, t: float, u: Array) -> None:
-    """Contact forces of a trajectory, in the controls of an interval, where it has all of them."""
-    if not set(structure.tied) <= set(motion.wrenches):
-        return
-    at, row = structure.robot.nv, int(np.clip(np.searchsorted(motion.time, t + 1e-9) - 1, 0, len(motion.time) - 1))
-    for name, directions in structure.tied.items():
-        u[at : at + len(directions)] = motion.wrenches[name][row, list(directions)] / structure.scale
-        at += len(directions)
-
-
-def _share_weight(structure: Structure, u: Array) -> None:
-    """Normal forces that carry the weight, in the controls of an interval."""
-    n, size = structure.robot.nv, structure.robot.nv + structure.forces
-    points = 1 if structure.kind == "impact" else structure.points
-    for point in range(points):
-        at = point * size + n
-        for directions in structure.tied.values():
-            if 2 in directions:
-                u[at + directions.index(2)] = (0.1 if structure.kind == "impact" else 1.0) / len(structure.tied)
-            at += len(directions)

@@ -106,7 +106,7 @@ def jump(
     problem.start(robot.home)
     problem.end(robot.home)
     for name in feet:
-        _rise(problem, name, ["flight"], _LIFT * float(_com(robot)[2]) if soft else 0.0)
+        problem.clearance(name, _LIFT * float(_com(robot)[2]) if soft else 0.0)
         if soft:
             _leave(problem, name, 0)
     if soft:
@@ -155,7 +155,7 @@ def bound(
     problem.end(q)
     for name in feet:
         _leave(problem, name, 1 if name in hind else 0)
-        _rise(problem, name, ["flight"] if name in hind else ["hind push", "flight"], lift * height)
+        problem.clearance(name, lift * height)
     _land(problem)
     _calm(problem)
     problem.cost("time", 1.0)
@@ -241,20 +241,6 @@ def _land(problem: Problem) -> None:
             _LANDING + foot, blocks.speed_rows(surface), 0.0, phases=[spec.name], key=("slow", foot),
             reference=lambda t: [_BRAKE * gravity * (end - t) if end - t < (_SLOWS + 0.5) * step else _FAST],
         )  # fmt: skip
-
-
-def _rise(problem: Problem, foot: str, phases: Sequence[str], height: float) -> None:
-    """Feet in the air rise from the ground before they go ahead: at least along a sine² over the phases."""
-    surface, specs = problem.robot.contacts[foot], problem.phases
-    starts = np.cumsum([0.0, *(spec.duration[1] for spec in specs)])
-    chosen = [k for k, spec in enumerate(specs) if spec.name in phases]
-    begin, end = starts[chosen[0]], starts[chosen[-1] + 1]
-    heights = blocks.height_rows(surface)
-    problem.constrain(
-        f"clearance {foot}", lambda node, least: heights(node) - least[0], 0.0, phases=phases, of_posture=True,
-        reference=lambda t: [height * float(np.sin(np.pi * np.clip((t - begin) / (end - begin), 0.0, 1.0)) ** 2)],
-        key=("rise", foot, np.asarray(surface.corners).tobytes()),
-    )  # fmt: skip
 
 
 def _standing(robot: Robot, formulation: Formulation | None = None, share: float = 1.0) -> tuple[Problem, list[str]]:

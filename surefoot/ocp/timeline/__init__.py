@@ -1,7 +1,17 @@
 """Phases of a motion, its two ends and its limits; names and numbers that users give."""
 
 from surefoot.ocp.timeline.limits import LimitedTimeline, guessed, in_order, path_of
-from surefoot.ocp.timeline.phases import Ends, PhaseSpec, Timeline, finite, names_of, of_type, require_start_on_contacts
+from surefoot.ocp.timeline.phases import (
+    Ends,
+    PhaseSpec,
+    Timeline,
+    finite,
+    names_of,
+    of_type,
+    require_start_on_contacts,
+    share_at_end,
+    swing_heights,
+)
 
 __all__ = [
     "Ends",
@@ -15,4 +25,6 @@ __all__ = [
     "of_type",
     "path_of",
     "require_start_on_contacts",
+    "share_at_end",
+    "swing_heights",
 ]

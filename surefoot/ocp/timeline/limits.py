@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,8 @@ from surefoot.ocp.node import Node
 from surefoot.ocp.shape import Design
 from surefoot.ocp.timeline.phases import Timeline, finite
 from surefoot.robot import Robot, Tree
+
+Friction = Literal["pyramid", "inscribed", "cone"]
 
 
 class LimitedTimeline(Timeline):
@@ -35,6 +37,7 @@ class LimitedTimeline(Timeline):
         self.limited = {"positions": True, "velocities": True, "torques": True}
         self.sole_margin = self.position_margin = 0.0
         self.drive_share = 1.0
+        self.friction: Friction = "pyramid"
         self.box: dict[str, tuple[float, float]] = {}
         self.changes: Design | None = None
 
@@ -47,6 +50,7 @@ class LimitedTimeline(Timeline):
         sole_margin: float = 0.0,
         position_margin: float = 0.0,
         drive_share: float = 1.0,
+        friction: Friction = "pyramid",
     ) -> None:
         """Which limits of the robot hold, and by what margins.
 
@@ -57,7 +61,12 @@ class LimitedTimeline(Timeline):
             sole_margin: How far centres of pressure stay inside the soles [m].
             position_margin: How far joints stay from their limits [rad] or [m], except where home is nearer.
             drive_share: Share of the speeds and forces of the drives that is used; a follower needs the rest.
+            friction: "pyramid": of four sides around the friction cone, "inscribed": of four sides inside it, or
+                "cone": round, for the force of each contact.
         """
+        if friction not in get_args(Friction):
+            raise one_of("friction law", str(friction), get_args(Friction))
+        self.friction = friction
         self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
         self.sole_margin = number(sole_margin, "sole_margin")
         self.position_margin = number(position_margin, "position_margin")

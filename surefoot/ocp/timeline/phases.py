@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,9 +18,11 @@ from surefoot.ocp.chart import Chart
 from surefoot.ocp.formulation import Formulation
 from surefoot.robot import Robot
 
-Transition = Literal["continuous", "soft", "impact"]
+Transition = Literal["continuous", "soft", "impact", "lift-off"]
 T = TypeVar("T")
+Heights = Callable[[float], Array]
 _AWAY, _TURNED = 5e-3, 0.05  # [m] and [rad] by which a start may miss its contacts
+_NO_LOAD, _ANY_LOAD = 1e-2, 1e3  # shares of the weight
 _DIRECTIONS = ("x [m]", "y [m]", "z [m]", "rx [rad]", "ry [rad]", "rz [rad]")
 
 
@@ -35,7 +37,8 @@ class PhaseSpec:
         duration: Lower end, guess and upper end [s]; all equal if it is fixed.
         spots: Contact → pose (4, 4) where it holds.
         free: Contact → directions (0…5 for x y z rx ry rz) in which its place is free.
-        transition: How it begins: "continuous", "soft" (new contacts arrive at rest) or "impact" (inelastic).
+        transition: How it begins: "continuous", "soft" (new contacts arrive at rest), "impact" (inelastic) or
+            "lift-off" (contacts that leave have no wrench any more).
         friction: Coulomb coefficient; that of the contacts if None.
     """
 
@@ -101,10 +104,11 @@ class Timeline:
         for k, item in enumerate(of_type(schedule, ContactSchedule).phases):
             duration = item.end - item.start
             spots = {name: spot.pose for name, spot in item.stance.spots.items()}
-            count = max(2, round(duration / step))
+            friction = min((spot.friction for spot in item.stance.spots.values()), default=None)
             problem.phase(
-                f"phase{k}", item.stance.names, count, duration, spots=spots, transition="soft" if k else "continuous"
-            )
+                f"phase{k}", item.stance.names, max(2, round(duration / step)), duration, spots=spots,
+                transition="soft" if k else "continuous", friction=friction,
+            )  # fmt: skip
         return problem
 
     def phase(
@@ -128,7 +132,8 @@ class Timeline:
             duration: Fixed [s], or (lower, upper), or (lower, guess, upper).
             spots: Contact of the phase → pose (4, 4) in world; where it is at home if omitted.
             free: Contact → directions (0…5) in which its place is left to the solver.
-            transition: "continuous", "soft" or "impact".
+            transition: "continuous", "soft" (new contacts arrive at rest), "impact", or "lift-off" (contacts that leave
+                have no wrench any more when it begins).
             friction: Coulomb coefficient of the ground; that of the contacts if None.
         """
         if not isinstance(name, str) or not name or name in {item.name for item in self.phases}:
@@ -138,8 +143,8 @@ class Timeline:
             if not isinstance(given, Mapping):
                 raise ShapeError(f"{what} of phase `{name}` go by contact", evidence={"given": given})
             names_of(given, f"{what} of phase `{name}`", "contact of the phase", contacts)
-        if transition not in ("continuous", "soft", "impact"):
-            raise one_of("transition", str(transition), ("continuous", "soft", "impact"))
+        if transition not in get_args(Transition):
+            raise one_of("transition", str(transition), get_args(Transition))
         if transition == "impact" and not self.phases:
             raise NotSupportedError("a motion cannot begin with an impact", subject=name, kind="phase")
         count, times = _intervals(name, intervals), _durations(name, duration)
@@ -210,6 +215,56 @@ class Timeline:
         source, sign = _mirrored(self.robot) if mirror else (np.arange(n), np.ones(n))
         skip = tuple(self.chart.names.index(name) for name in omit)
         self.coupling = Periodic(np.r_[source, source + n], np.r_[sign, sign], skip)
+
+
+def swing_heights(phases: Sequence[PhaseSpec], contact: str, where: Collection[str], height: float) -> Heights:
+    """Least height [m] of a contact at a time of the guess, while it is up: a sine² between where it held and will.
+
+    Args:
+        phases: Of a motion.
+        contact: The contact.
+        where: Names of phases in which it is up; those that follow each other are one swing.
+        height: In the middle of a swing, over the line between the places [m].
+    """
+    times = np.cumsum([0.0, *(phase.duration[1] for phase in phases)])
+    swings, k = list[tuple[float, float, float, float]](), 0
+    while k < len(phases):
+        last = k
+        while last < len(phases) and phases[last].name in where:
+            last += 1
+        if last > k:
+            spots = [phases[i].spots.get(contact) if 0 <= i < len(phases) else None for i in (k - 1, last)]
+            known = [float(spot[2, 3]) for spot in spots if spot is not None] or [0.0]
+            swings.append((float(times[k]), float(times[last]), known[0], known[-1]))
+        k = last + 1
+
+    def least(t: float) -> Array:
+        begin, end, low, high = min(swings, key=lambda swing: abs(2.0 * t - swing[0] - swing[1]) - swing[1] + swing[0])
+        s = float(np.clip((t - begin) / (end - begin), 0.0, 1.0))
+        return np.array([(1.0 - s) * low + s * high + height * np.sin(np.pi * s) ** 2])
+
+    return least
+
+
+def share_at_end(phases: Sequence[PhaseSpec], name: str, is_end: bool, intervals: float) -> Heights:
+    """Most share of the weight at a time of the guess: along a ramp to zero at one end of a phase.
+
+    Args:
+        phases: Of a motion.
+        name: Of the phase.
+        is_end: Whether it is the end, or else the beginning.
+        intervals: Length of the ramp from zero to the weight; before and after it, any force will do.
+    """
+    k = [phase.name for phase in phases].index(name)
+    begin = sum(phase.duration[1] for phase in phases[:k])
+    step = phases[k].duration[1] / phases[k].intervals
+
+    def most(t: float) -> Array:
+        passed = round((t - begin) / step)
+        away = phases[k].intervals - 1 - passed if is_end else passed
+        return np.array([_NO_LOAD + away / intervals if away <= intervals else _ANY_LOAD])
+
+    return most
 
 
 def require_start_on_contacts(problem: Timeline) -> None:
