@@ -39,6 +39,7 @@ CASES = {
     "explain": "Time to explain a conflict of about 500 groups, answers checked first.",
     "ocp": "A squat as an optimal control problem: own solver and kernels beside CasADi with IPOPT and FATROP.",
     "planning": "Stances of a hexapod: checked states beside Pinocchio and coal, planners by scenario and seed.",
+    "meshes": "Seven meshes of 150,000 to 700,000 vertices cut into convex pieces; status 1 if a piece is wrong.",
     "gpu": "Sources and reference answers of CUDA kernels in a folder, with a runner for a machine with a GPU.",
 }
 """What each case measures."""
