@@ -49,8 +49,8 @@ Results that are not one number each:
 | Fig. 3.8 | V-shaped ground: feet slide without internal force | scenario `slide-v` |
 | 4.7.4 | zero gravity: limbs turn the base, walking drifts | scenarios `zero-g-turn`, `zero-g-walk` |
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
-| Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: other forces |
-| Figs. 5.26, 5.27 | from three contacts to one by the DCM | scenario `support-transition`: as far as a sole reaches |
+| Fig. 5.31 | wiping with 2 N while the CoM rests | scenario `wipe`: 2 N under 3 N m, then 5 N |
+| Figs. 5.26, 5.27 | from three contacts to one by the DCM | scenario `support-transition`: 7 and 9 s |
 | Fig. 5.13 | three states: ankle, angular momentum, step | `tests/reduced/models/test_balance.py` |
 | Video 5.8-4 | kick: reaction null space, then conserved momentum | not made |
 | 5.8.4 | rolling foot: converges with Δω = −K e, rocks without | scenario `single-stance` |

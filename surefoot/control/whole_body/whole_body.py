@@ -157,6 +157,7 @@ class WholeBody:
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
         clearance: Keeps links apart; nothing does if omitted.
+        walls: Keeps links off obstacles, before most tasks; see `wall_clearance`.
     """
 
     def __init__(
@@ -166,10 +167,12 @@ class WholeBody:
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
         clearance: BodyClearance | None = None,
+        walls: BodyClearance | None = None,
     ) -> None:
-        pairs = 0 if clearance is None else clearance.settings.count
-        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs)
-        self._clearance = clearance
+        pairs, off = (0 if part is None else part.settings.count for part in (clearance, walls))
+        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs, off)
+        self._clearance, parts = clearance, [(rows.pairs, clearance), (rows.walls, walls)]
+        self._clearances = [(where, part) for where, part in parts if part is not None]
         self.robot = robot
         self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
         self._targets = np.concatenate([task.numbers for task in rows.tasks])
@@ -253,8 +256,8 @@ class WholeBody:
         for name, handle in self._contacts.items():
             if handle.pivot is not None:
                 self._tip(name, handle.pivot, A, lower, upper)
-        if self._clearance is not None:
-            part, (gradients, lower[rows.pairs]) = A[rows.pairs], self._clearance.rows(t, q, v)
+        for where, clearance in self._clearances:
+            part, (gradients, lower[where]) = A[where], clearance.rows(t, q, v)
             part[:, : rows.C.shape[1]] = gradients @ rows.C
         lower, upper = self._with_contacts(lower, upper)
         self.problem = StackedHierarchy(A, lower, upper, rows.starts, self._damping)
