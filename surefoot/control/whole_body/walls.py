@@ -19,7 +19,7 @@ WALLS = ClearanceSettings(braking=5.0, weight=100.0, stopping_time=0.1)
 def wall_clearance(
     robot: Robot, q0: Array, world: World | None, settings: ClearanceSettings = WALLS
 ) -> BodyClearance | None:
-    """Keeps all links off the obstacles that nobody may touch; None if there are none. Ground is no obstacle.
+    """Keeps all links off the obstacles that nobody may touch; None if there are none. Ground is not an obstacle.
 
     Obstacles stay where they are in the world; what an estimate is off adds to the distance.
 
