@@ -57,8 +57,9 @@ Results that are not one number each:
 | 4.7.4 | zero gravity: limbs turn the base, walking drifts | scenarios `zero-g-turn`, `zero-g-walk` |
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Figs. 5.31, 5.35 | wiping with 2 N while the CoM rests; 3 N m at the base, then 5 N, 0.5 s each | scenario `wipe`: \
-g1 at a wall; the hand's force by the balance controller |
-| Figs. 5.26, 5.27 | from three contacts to one by the DCM | scenario `support-transition`: as far as a sole reaches |
+2 N under 3 N m, then 5 N; g1 at a wall; the hand's force by the balance controller |
+| Figs. 5.26, 5.27 | from three contacts to one by the DCM: at 7 and 9 s | scenario `support-transition`: the foot is off at 7.2 s, \
+the hand at 9 s |
 | Fig. 5.13 | three states: ankle, angular momentum, step | `tests/reduced/models/test_balance.py` |
 | Video 5.8-4 | kick: reaction null space, then conserved momentum | not made: a video without numbers; both laws \
 are measured by the torso twist above |
@@ -68,7 +69,7 @@ every sole itself, so that no ankle torque is left to cap |
 | Table 3.1 | classes of postures | `surefoot.ik.analysis`, `tests/ik/analysis/test_analysis_posture.py` |
 | 4.8 | identities of the three forms of the equations of motion | `tests/dynamics/forms` |
 | Table 5.3 | 49 µs for the wrenches, 212 more with forward, 873 with inverse dynamics (261, 922 in all), 1728 for \
-complete dynamics; Herzog: 5 ms | 76 µs a tick of talos with complete dynamics (p50, [benchmarks](benchmarks.md)); \
+complete dynamics; Herzog: 5 ms | 46 µs a tick of talos with complete dynamics (p50, [benchmarks](benchmarks.md)); \
 another machine |
 | 6.4, 6.5 | robots that carry an object together | not made: a scenario has one robot; allocation among arms is above |
 | 7.3.2 | walking on sand | not made: neither engine has ground that gives way and stays so |

@@ -39,6 +39,13 @@ __all__ = ["peer_job", "peer_python", "run", "show"]
 Array = NDArray[np.float64]
 DT, GOAL_MS, FRICTION = 0.002, {"p50": 0.08, "p99": 0.2}, 0.6
 _PEERS = ("placo", "tsid")
+_PUBLISHED = {
+    "distribution of wrenches": 0.049,
+    "the same, then forward dynamics": 0.261,
+    "the same, then inverse dynamics": 0.922,
+    "complete dynamics": 1.728,
+    "five strict levels (Herzog et al.)": 5.0,
+}  # ms a tick by QPs on CPUs of the time: Nenchev & Konno 2019, table 5.3 and section 5.14
 _LARGEST_ERROR = 0.01  # of the centre of mass [m]
 _SECONDS = 900.0
 
@@ -83,6 +90,8 @@ def show(result: Json) -> None:
         for name, x in result["rows"].items()
     ]
     print_table(("", "p50", "p95", "p99", "longest", "p50 over ours"), rows, left=1)
+    others = "; ".join(f"{name} {time:g}" for name, time in _PUBLISHED.items())
+    print(f"published, other robots and machines (Nenchev & Konno 2019, table 5.3), ms: {others}")
     if "walk" in result:
         w = result["walk"]
         print(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from surefoot.arrays import Array
 from surefoot.control.legged import LeggedBody, OutputKind, com_over_soles, posture_at_height
-from surefoot.control.whole_body import ClearanceSettings, WholeBodySettings
-from surefoot.motion import Command
+from surefoot.control.whole_body import ClearanceSettings, WholeBodySettings, wall_clearance
+from surefoot.motion import Command, World
 from surefoot.robot import Robot
 from surefoot.tasks import AngularMomentum, CenterOfMass, Posture, Task
 
@@ -45,6 +45,7 @@ class BalancedBody(LeggedBody):
         output: See `LeggedBody`.
         steps: Whether feet swing quickly; their soles are then turned as ankles allow, after the centre of mass.
         lower: How much lower than at q0 the centre of mass is kept, share of its height.
+        world: Whose obstacles are kept off.
     """
 
     clearance = ClearanceSettings(braking=15.0)  # legs that catch the robot stop quickly
@@ -59,8 +60,9 @@ class BalancedBody(LeggedBody):
         output: OutputKind = "torque",
         steps: bool = False,
         lower: float = 0.0,
+        world: World | None = None,
     ) -> None:
-        self._steps = steps
+        self._steps, self._walls = steps, wall_clearance(robot, q0, world)
         super().__init__(robot, q0, None, further, settings, hands, output=output)
         self._postures = [self[task.name] for task in self.problem.rows.tasks if isinstance(task, Posture)]
         for handle in self._postures:

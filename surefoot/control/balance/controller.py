@@ -22,7 +22,7 @@ from surefoot.control.balance.trunk_swing import TrunkSwing
 from surefoot.control.legged import OutputKind, TickGuard, closest_inside, com_over_soles, placement_of, turned
 from surefoot.control.whole_body import WholeBodySettings
 from surefoot.errors import one_of
-from surefoot.motion import Channel, Command, Observation, State
+from surefoot.motion import Channel, Command, Observation, State, World
 from surefoot.robot import Robot
 from surefoot.tasks import FramePosition, Task
 
@@ -80,6 +80,7 @@ class BalanceController:
         q0: (nq,) posture in which it begins; home if omitted.
         body: Margins of the whole-body problem.
         tasks: What to hold or look at besides; `tasks.begin` and `tasks.end` begin and end them at run time.
+        world: Links keep off its obstacles, if it has any.
     """
 
     _steps = False
@@ -92,6 +93,7 @@ class BalanceController:
         q0: ArrayLike | None = None,
         body: WholeBodySettings | None = None,
         tasks: Sequence[TimedTask] = (),
+        world: World | None = None,
     ) -> None:
         self.robot, self.settings = robot, settings or BalanceSettings()
         self.q0 = robot.checked_q(robot.home if q0 is None else q0)
@@ -102,7 +104,7 @@ class BalanceController:
         further += [task.task for task in tasks]
         margins = body or WholeBodySettings(sole_share=_SOLE_SHARE)
         output, lower = self.settings.output, self.settings.lower
-        self.body = BalancedBody(robot, self.q0, further, margins, hands, output, self._steps, lower)
+        self.body = BalancedBody(robot, self.q0, further, margins, hands, output, self._steps, lower, world)
         self._guard = TickGuard(self.body)
         self._hands, self.tasks = Hands(self.body, frames), TimedTasks(tasks, self.body)
         self._feet = [foot.name for foot in self.body.feet]

@@ -19,7 +19,7 @@ from surefoot.control.balance.timed_tasks import TimedTask
 from surefoot.control.legged import leg_reach, turned, world
 from surefoot.errors import NotSupportedError
 from surefoot.geometry import distance_inside
-from surefoot.motion import Channel, Command
+from surefoot.motion import Channel, Command, World
 from surefoot.robot import Robot, anatomy
 
 __all__ = ["StepRecovery"]
@@ -44,6 +44,7 @@ class StepRecovery(BalanceController):
         settings: Gains.
         q0: (nq,) posture in which it begins; home if omitted.
         tasks: See `BalanceController`.
+        world: See `BalanceController`.
     """
 
     _steps = True
@@ -55,13 +56,14 @@ class StepRecovery(BalanceController):
         settings: BalanceSettings | None = None,
         q0: ArrayLike | None = None,
         tasks: Sequence[TimedTask] = (),
+        world: World | None = None,
     ) -> None:
         if (count := len(anatomy(robot).feet)) != 2:
             raise NotSupportedError(
                 f"`{robot.name}` has {count} feet; this controller steps with two",
                 next_step="use `balance`, which stands on any number of feet",
             )
-        super().__init__(robot, moves, settings, q0, tasks=tasks)
+        super().__init__(robot, moves, settings, q0, tasks=tasks, world=world)
         self._standing = self.settings
         legs = leg_reach(robot, self.body.anatomy)
         self._highest = (1.0 - self.settings.lower) * legs.home

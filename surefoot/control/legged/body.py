@@ -68,6 +68,7 @@ class LeggedBody:
     """
 
     clearance = ClearanceSettings()  # how links keep apart
+    _walls: BodyClearance | None = None  # keeps links off obstacles
 
     def __init__(
         self,
@@ -81,8 +82,7 @@ class LeggedBody:
         output: OutputKind = "torque",
     ) -> None:
         self._yaw_shares = yaw, min(1.0, _BASE_YAW * yaw)
-        self.hands, self._q0 = tuple(hands), q0
-        self.robot, self.anatomy = robot, anatomy(robot)
+        self.robot, self.anatomy, self.hands, self._q0 = robot, anatomy(robot), tuple(hands), q0
         self.feet = self.anatomy.feet
         if not self.feet or robot.base != "floating":
             raise NotSupportedError(
@@ -91,8 +91,7 @@ class LeggedBody:
                 next_step="give `[contacts.NAME]` in its side file, or set robot.base=floating",
             )
         self.weight = robot.mass * float(np.linalg.norm(robot.tree.gravity))
-        self.soles = [_COM_SHARE * foot.sole for foot in self.feet]
-        frames = robot.placements(q0)
+        self.soles, frames = [_COM_SHARE * foot.sole for foot in self.feet], robot.placements(q0)
         self.normals = [(frames[foot.link] @ foot.placement)[:3, 2] for foot in self.feet]
         """(3,) by foot, in world: of the ground on which it stands or lands."""
         self._make_problem(q0, height, further, settings, frames)
@@ -141,8 +140,8 @@ class LeggedBody:
             *sole_tasks(robot, self.feet, _SOLE_WEIGHT * size**2),
         ]
         contacts = [*(name for foot in self.feet for name in foot.contacts), *self.hands]
-        levels = self._levels(further, turns, rest)
-        self.problem = WholeBody(robot, levels, contacts, settings, BodyClearance(robot, q0, self.clearance))
+        levels, apart = self._levels(further, turns, rest), BodyClearance(robot, q0, self.clearance)
+        self.problem = WholeBody(robot, levels, contacts, settings, apart, self._walls)
         x, y = np.sum([(frames[foot.link] @ foot.placement)[:2, 0] for foot in self.feet], axis=0)
         self.trunk = Heading(float(np.arctan2(y, x)))
         for link in links:

@@ -53,11 +53,14 @@ class BodyClearance:
         robot: The robot.
         q0: (nq,) posture whose distances decide the margins.
         settings: How links keep apart.
+        model: Whose pairs are looked at; all pairs of links if omitted.
     """
 
-    def __init__(self, robot: Robot, q0: Array, settings: ClearanceSettings | None = None) -> None:
+    def __init__(
+        self, robot: Robot, q0: Array, settings: ClearanceSettings | None = None, model: CollisionModel | None = None
+    ) -> None:
         self.settings = settings or ClearanceSettings()
-        self._model = CollisionModel(robot)
+        self._model = model or CollisionModel(robot)
         first = self._model.distances(q0)
         self._margins = np.minimum(self.settings.margin, 0.5 * first)
         self._margins[first <= 0.0] = -np.inf

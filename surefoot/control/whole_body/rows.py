@@ -20,7 +20,7 @@ Herzog et al. 2016; Escande, Mansard and Wieber 2014; Nenchev & Konno 2019, §5.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -90,6 +90,7 @@ class WholeBodyRows:
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
         pairs: Number of rows for pairs of links that keep apart.
+        walls: The same for links and obstacles, on the second level of tasks.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class WholeBodyRows:
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
         pairs: int = 0,
+        walls: int = 0,
     ) -> None:
         self.robot, self.settings = robot, settings or WholeBodySettings()
         self.contacts = tuple(robot.contacts if contacts is None else contacts)
@@ -112,13 +114,19 @@ class WholeBodyRows:
         self._limits()
         carried = sum(task.rows for task in holds)
         own = [sum(task.rows for task in level) for level in stack]
-        self._before = sum(own[:-1])
-        sizes = [self.physics, len(self.limited), *own[:-1], pairs + own[-1], carried]
+        level = min(1, len(own) - 1)
+        gaps = [(sum(own[: level + 1]), walls), (sum(own[:-1]), pairs)]
+        self._gaps = sorted(gaps, key=lambda gap: gap[0])  # after how many rows of tasks others follow, and how many
+        own[-1] += pairs
+        own[level] += walls
+        sizes = [self.physics, len(self.limited), *own, carried]
         self.starts = tuple(int(end) for end in np.cumsum([0, *sizes]))
         self.shares = slice(self.starts[-2], self.starts[-1])
         """Where the rows of wished wrenches are."""
         self.pairs = slice(self.starts[-3], self.starts[-3] + pairs)
         """Where the rows of pairs of links are; they are filled from outside."""
+        self.walls = slice(self.starts[3 + level] - walls, self.starts[3 + level])
+        """The same for links and obstacles."""
 
     def _motion(self) -> None:
         """Independent, driven and undriven coordinates."""
@@ -198,7 +206,7 @@ class WholeBodyRows:
         out += [f"cone {name}" for name, rows in self.cones.items() for _ in range(rows.stop - rows.start)]
         out += [f"limit {self._joint_of(item[0])}" for item in self.limited]
         tasks = [task.name for task in self.tasks for _ in range(task.rows)]
-        out += [*tasks[: self._before], *["clearance"] * (self.pairs.stop - self.pairs.start), *tasks[self._before :]]
+        out += [name for part in self._among(tasks, lambda count: ["clearance"] * count) for name in part]
         return out + [f"wrench {name}" for name, part in self.wrench.items() for _ in range(part.stop - part.start)]
 
     def _joint_of(self, row: int) -> str:
@@ -226,12 +234,16 @@ class WholeBodyRows:
         shares = np.zeros((carried, n))
         shares[:, self.C.shape[1] : self.C.shape[1] + carried] = WRENCH * np.eye(carried)
         free = np.zeros(carried)
-        pairs, k = self.pairs.stop - self.pairs.start, self._before
         low, high = scale * (wanted - slack), scale * (wanted + slack)
-        A = ops.concatenate([A, limits, own[:k], np.zeros((pairs, n)), own[k:], shares])
-        lower = ops.concatenate([lower, least, low[:k], np.full(pairs, -FREE), low[k:], free])
-        upper = ops.concatenate([upper, largest, high[:k], np.full(pairs, FREE), high[k:], free])
+        A = ops.concatenate([A, limits, *self._among(own, lambda count: np.zeros((count, n))), shares])
+        lower = ops.concatenate([lower, least, *self._among(low, lambda count: np.full(count, -FREE)), free])
+        upper = ops.concatenate([upper, largest, *self._among(high, lambda count: np.full(count, FREE)), free])
         return A, lower, upper, e, Jv, h
+
+    def _among(self, own: Any, between: Callable[[int], Any]) -> list[Any]:
+        """Parts of the rows of tasks, with rows between them that are filled from outside."""
+        (first, some), (then, more) = self._gaps
+        return [own[:first], between(some), own[first:then], between(more), own[then:]]
 
     def _physics_rows(self, robot: Robot, q: Array, v: Array, J: Array) -> tuple[Array, Array, Array, Array]:
         """Rows of level 0, and Cᵀ h of what is driven."""

@@ -189,6 +189,7 @@ class WholeBody:
         contacts: Contact surfaces that may carry; all of the robot if omitted.
         settings: Margins.
         clearance: Keeps links apart; nothing does if omitted.
+        walls: Keeps links off obstacles, before most tasks; see `wall_clearance`.
     """
 
     def __init__(
@@ -198,10 +199,12 @@ class WholeBody:
         contacts: Sequence[str] | None = None,
         settings: WholeBodySettings | None = None,
         clearance: BodyClearance | None = None,
+        walls: BodyClearance | None = None,
     ) -> None:
-        pairs = 0 if clearance is None else clearance.settings.count
-        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs)
-        self._clearance = clearance
+        pairs, off = (0 if part is None else part.settings.count for part in (clearance, walls))
+        self.rows = rows = WholeBodyRows(robot, levels, contacts, settings, pairs, off)
+        self._clearance, parts = clearance, [(rows.pairs, clearance), (rows.walls, walls)]
+        self._clearances = [(where, part) for where, part in parts if part is not None]
         self.robot = robot
         self._settings = np.zeros((len(SETTINGS), rows.rows[-1].stop))
         self._targets = np.concatenate([task.numbers for task in rows.tasks])
@@ -211,7 +214,7 @@ class WholeBody:
         self._starts: dict[tuple[bool, ...], _Start] = {}  # by stance, from its last solution
         self._stance: tuple[bool, ...] | None = None
         self._held: dict[str, tuple[Any, ...]] = {}  # what the bounds of each wrench were made of
-        self._apart = np.zeros((0, 0)), np.zeros((0, 0))  # rows for pairs of links, of all and of independent joints
+        self._apart = [(np.zeros((0, 0)), np.zeros((0, 0)))] * len(self._clearances)  # of all and of independent joints
         self._impossible = _IMPOSSIBLE * robot.mass * float(np.linalg.norm(robot.tree.gravity)) + 1e-6
         self.solver_time = 0.0
         """Wall-clock time of the last solution [s]."""
@@ -309,8 +312,7 @@ class WholeBody:
         for name, handle in self._contacts.items():
             if handle.pivot is not None:
                 self._tip(name, handle.pivot)
-        if self._clearance is not None:
-            self._keep_apart(self._clearance, t, q, v)
+        self._keep_apart(t, q, v)
         self._hold_contacts()
         before = clock.perf_counter()
         try:
@@ -374,12 +376,13 @@ class WholeBody:
             part[k] = 0.0
         work.A[k, [wrench + tied.index(axis), wrench + tied.index(2)]] = PHYSICS, -PHYSICS * lever
 
-    def _keep_apart(self, clearance: BodyClearance, t: float, q: Array, v: Array) -> None:
-        """Fill the rows of pairs of links."""
-        gradients, self._work.lower[self.rows.pairs] = clearance.rows(t, q, v)
-        if gradients is not self._apart[0]:
-            self._apart = gradients, gradients @ self.rows.C
-        self._work.A[self.rows.pairs, : self.rows.C.shape[1]] = self._apart[1]
+    def _keep_apart(self, t: float, q: Array, v: Array) -> None:
+        """Fill the rows of links that keep apart, from each other and from obstacles."""
+        for k, (where, clearance) in enumerate(self._clearances):
+            gradients, self._work.lower[where] = clearance.rows(t, q, v)
+            if gradients is not self._apart[k][0]:
+                self._apart[k] = gradients, gradients @ self.rows.C
+            self._work.A[where, : self.rows.C.shape[1]] = self._apart[k][1]
 
     def _hold_contacts(self) -> None:
         """Bounds and wishes of the wrenches; a change of stance begins the search where that stance ended last."""

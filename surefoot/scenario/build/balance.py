@@ -26,6 +26,7 @@ from surefoot.control.balance import (
 )
 from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.kinematics.frames import frame_of
+from surefoot.motion import World
 from surefoot.robot import Robot, anatomy
 from surefoot.scenario.blame import blaming
 from surefoot.scenario.build.events import way_to_edge
@@ -36,13 +37,14 @@ _DEPTH, _LIFT, _LEAN = 0.12, 0.05, 0.25  # defaults, shares of the height and of
 _REACH, _WIPE, _STROKE = (0.15, 0.05, 0.2), (0.1, 0.0, 0.05), (0.0, 0.08, 0.0)  # the same of that height
 
 
-def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceController:
+def build_balance(table: BalanceTable, robot: Robot, q: Array, world: World | None = None) -> BalanceController:
     """The controller, with its moves.
 
     Args:
         table: What the scenario says.
         robot: The robot.
         q: (nq,) its first posture.
+        world: Whose obstacles are kept off.
     """
     moves = []
     for number, move in enumerate(table.moves):
@@ -55,7 +57,7 @@ def build_balance(table: BalanceTable, robot: Robot, q: Array) -> BalanceControl
             tasks.append(_task(task, robot, {other.name for other in tasks}))
     settings = BalanceSettings(output=table.output)
     settings = settings if table.gain is None else replace(settings, dcm_gain=table.gain)
-    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q, tasks=tasks)
+    return (StepRecovery if table.steps else BalanceController)(robot, moves, settings, q, tasks=tasks, world=world)
 
 
 def _task(table: TaskTable, robot: Robot, others: set[str]) -> TimedTask:

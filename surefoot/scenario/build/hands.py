@@ -21,10 +21,10 @@ def hand_of(robot: Robot, directions: int = 0) -> str:
     hands = [hand for hand in anatomy(robot).hands if directions == 0 or _directions(robot, hand) >= directions]
     if not hands:
         raise NotSupportedError(
-            f"`{robot.name}` has no hands that could reach",
+            f"`{robot.name}` has no hands that could reach: it has no arm",
             subject=robot.name,
             kind="robot",
-            next_step="give a `frame`",
+            next_step="take a robot with arms, such as `g1`, or give a `frame`",
         )
     return hands[0]
 

@@ -424,7 +424,7 @@ def build_controller(scenario: Scenario, robot: Robot, world: World, q: Array, p
                     "drives that give way to measured forces need force sensors",
                     next_step='set sensors.kind="default" or "ideal", or balance.output="position"',
                 )
-            return controller(scenario.balance, robot, q)
+            return controller(scenario.balance, robot, q, world)
         case "classic":
             dt = scenario.simulation.control_dt or scenario.simulation.dt
             method = given.pop("method", "operational_space")
