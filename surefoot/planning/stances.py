@@ -165,8 +165,7 @@ class StanceGraph:
         if back == 0.0:
             return places, rest
         c, s = np.cos(back), np.sin(back)
-        middle = places.mean(axis=0)
-        arms = places - middle
+        arms = places - (middle := places.mean(axis=0))
         turned = middle + arms @ np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         return turned, rest + abs(back) * np.hypot(arms[:, 0], arms[:, 1])
 
@@ -318,9 +317,8 @@ class StanceGraph:
         left = np.linalg.norm(centres[fits] - place, axis=1)
         count, near = self.sampling.candidates, fits[np.argsort(left, kind="stable")]
         rest = near[count // 2 :]
-        spread = (
-            rest[np.linspace(0, len(rest) - 1, min(len(rest), count - count // 2)).astype(int)] if len(rest) else rest
-        )
+        chosen = np.linspace(0, max(len(rest) - 1, 0), min(len(rest), count - count // 2)).astype(int)
+        spread = rest[chosen]
         return [int(k) for k in dict.fromkeys([*near[: count // 2], *spread])]
 
     def _holds(self, stance: Key, goal: Key, hand: int) -> list[int]:

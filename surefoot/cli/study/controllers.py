@@ -28,9 +28,10 @@ def compare_controllers(
     """Push a standing robot under many controllers: survived push, tracking, torque and time per tick on one page."""
     from surefoot.files import write_text
     from surefoot.scenario import read_scenario
-    from surefoot.scenario.sweeps import CONTROLLERS, compare_controllers, controllers_page
+    from surefoot.scenario.sweeps import CONTROLLERS, SHARES, compare_controllers, controllers_page, push_unit
 
-    name = robot or read_scenario(scenario).robot.name or "robot"
+    read = read_scenario(scenario)
+    name, unit = robot or read.robot.name or "robot", push_unit(read)
     with progress("pushing") as tell:
         rows = compare_controllers(
             scenario, robot, names_in(controllers) or CONTROLLERS, pace=pace,
@@ -38,7 +39,7 @@ def compare_controllers(
         )  # fmt: skip
     page = out or Path(f"controllers-{Path(str(name)).stem}.html")
     if out is not None or not as_json:
-        write_text(page, controllers_page(scenario, str(name), rows))
+        write_text(page, controllers_page(scenario, str(name), rows, SHARES, unit))
     if as_json:
         plain = [{k: v for k, v in asdict(row).items() if k not in ("time", "way")} for row in rows]
         print(json.dumps(plain, indent=1, ensure_ascii=False))
@@ -47,7 +48,7 @@ def compare_controllers(
         error = "–" if row.com_error_mm is None else f"{row.com_error_mm:.1f} mm"
         torque = "–" if row.torque_share is None else f"{row.torque_share:.0%}"
         tick = "–" if row.tick_ms is None else f"{row.tick_ms:.2f} ms"
-        print(f"  {row.name:<18} {row.survived:>6.1%} of M ω s   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
+        print(f"  {row.name:<18} {row.survived:>6.1%} of {unit}   CoM {error:>8}   torque {torque:>5}   tick {tick:>8}"
               f"   {row.trouble or ''}")  # fmt: skip
     print(page)
     return 0

@@ -1,6 +1,13 @@
 """Many runs on all cores: matrices of scenarios and robots, and searches over settings."""
 
-from surefoot.scenario.sweeps.controllers import CONTROLLERS, ControllerRow, compare_controllers, controllers_page
+from surefoot.scenario.sweeps.controllers import (
+    CONTROLLERS,
+    SHARES,
+    ControllerRow,
+    compare_controllers,
+    controllers_page,
+    push_unit,
+)
 from surefoot.scenario.sweeps.jobs import OTHER_ROBOT, PASSED, Job, Outcome, run_jobs
 from surefoot.scenario.sweeps.matrix import MatrixRow, matrix_jobs, matrix_page, matrix_table, run_matrix
 from surefoot.scenario.sweeps.perturbed import Perturbation, Rate, perturbed_overrides, wilson
@@ -11,6 +18,7 @@ __all__ = [
     "CONTROLLERS",
     "OTHER_ROBOT",
     "PASSED",
+    "SHARES",
     "ControllerRow",
     "FastestWalk",
     "Job",
@@ -31,6 +39,7 @@ __all__ = [
     "matrix_table",
     "perturbed_overrides",
     "push_map_page",
+    "push_unit",
     "run_jobs",
     "run_matrix",
     "run_push_map",

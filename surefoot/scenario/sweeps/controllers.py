@@ -19,13 +19,14 @@ from surefoot.report.page import html_page, html_table
 from surefoot.robot import Robot
 from surefoot.scenario.build import build_simulation
 from surefoot.scenario.catalogue import resolved_scenario
-from surefoot.scenario.schema import Scenario
+from surefoot.scenario.schema import EventTable, Scenario
 from surefoot.sim import StoppedError
 
 CONTROLLERS: tuple[str, ...] = (*CLASSIC, "joint_pd", "balance")
 """Those that are compared: the classic ones, joint springs, and the whole-body controller of the package."""
 SHARES = tuple(0.25 + 0.125 * k for k in range(14))
-"""Of M ω s: the pushes, in order; after the first, bisection finds the largest that is survived."""
+"""Of M ω s or of the scenario's push, in order; after the first, bisection finds the largest that is survived."""
+_STRENGTHS = ("margin", "force", "moment", "impulse", "speed")
 _UPRIGHT, _AFTER = np.deg2rad(20.0), 2.4  # [rad], [s]
 _QUICK = 0.1  # quantile of the computing times
 
@@ -36,7 +37,7 @@ class ControllerRow:
 
     Args:
         name: One of `CONTROLLERS`.
-        survived: Largest share of M ω s that was survived; 0 for none.
+        survived: Largest share of the push that was survived, see `push_unit`; 0 for none.
         com_error_mm: Root mean square of the CoM's horizontal way from its start, first push [mm]; None if it fell.
         tilt_deg: Largest tilt of the base, first push [deg].
         torque_share: Largest torque over its limit, first push.
@@ -68,31 +69,56 @@ def compare_controllers(
     """Push a standing robot under every controller, on true states.
 
     Args:
-        name_or_file: A scenario with a push given as a `margin` of M ω s.
+        name_or_file: A scenario with a push; one without a `margin` is scaled.
         robot: In place of the scenario's.
         controllers: Which ones.
-        shares: Of M ω s, in order.
+        shares: Of the push, in order.
         pace: Of the gains of the classic controllers, see `ClassicGains`; theirs if omitted.
         told: Called with how many of how many controllers are done, and the next one's name.
 
     Raises:
-        NotSupportedError: The scenario has no such push.
+        NotSupportedError: The scenario has no push, or one without a strength.
         UnknownNameError: There is no such controller.
     """
     for name in controllers:
         if name not in CONTROLLERS:
             raise one_of("controller", name, CONTROLLERS)
     scenario = resolved_scenario(name_or_file, robot)
-    if not any(event.kind == "push" and event.margin for event in scenario.events):
-        raise NotSupportedError(
-            f"the scenario `{scenario.name}` has no push with a `margin`", next_step="use `push`, or give it one"
-        )
+    push_unit(scenario)
     rows = []
     for k, name in enumerate(controllers):
         told(k, len(controllers), name)
         rows.append(_compared(scenario, name, shares, pace))
     told(len(controllers), len(controllers), "")
     return rows
+
+
+def push_unit(scenario: Scenario) -> str:
+    """What shares of the push are shares of.
+
+    Args:
+        scenario: The scenario.
+
+    Raises:
+        NotSupportedError: It has no push, or one without a strength.
+    """
+    pushes = [event for event in scenario.events if event.kind == "push"]
+    if not pushes or any(all(getattr(event, name) is None for name in _STRENGTHS) for event in pushes):
+        raise NotSupportedError(
+            f"the scenario `{scenario.name}` has no push with a strength",
+            next_step="use `push`, or give it an event of the kind `push` with a `margin` or a `force`",
+        )
+    return "M ω s" if all(event.margin for event in pushes) else "the scenario's push"
+
+
+def _scaled(event: EventTable, share: float) -> EventTable:
+    """A push at a share of M ω s if it is given by its margin, else of its own strength."""
+    if event.kind != "push":
+        return event
+    if event.margin:
+        return event.model_copy(update={"margin": share})
+    own = {name: value for name in _STRENGTHS if (value := getattr(event, name)) is not None}
+    return event.model_copy(update={name: (share * np.array(value)).tolist() for name, value in own.items()})
 
 
 def _compared(scenario: Scenario, name: str, shares: Sequence[float], pace: float | None) -> ControllerRow:
@@ -125,7 +151,7 @@ def _with(scenario: Scenario, name: str, share: float, pace: float | None) -> Sc
     end = max(event.time + (event.duration or 0.0) for event in scenario.events if event.kind == "push") + _AFTER
     tables |= {"controller": kind, "study": "none", "audit": {"kind": "none"}}
     tables["simulation"] |= {"duration": end}
-    events = [e.model_copy(update={"margin": share}) if e.kind == "push" else e for e in scenario.events]
+    events = [_scaled(event, share) for event in scenario.events]
     return Scenario.model_validate(tables).model_copy(update={"events": events})
 
 
@@ -148,7 +174,7 @@ def _measured(row: ControllerRow, robot: Robot, log: Log, ticks: Array) -> Contr
 
 
 def controllers_page(
-    scenario: str, robot: str, rows: Sequence[ControllerRow], shares: Sequence[float] = SHARES
+    scenario: str, robot: str, rows: Sequence[ControllerRow], shares: Sequence[float] = SHARES, unit: str = "M ω s"
 ) -> Html:
     """The page: a table, and the CoM after the first push.
 
@@ -157,6 +183,7 @@ def controllers_page(
         robot: Its name.
         rows: From `compare_controllers`.
         shares: Of the pushes.
+        unit: From `push_unit`.
     """
 
     def cell(value: float | None, text: str) -> str:
@@ -167,12 +194,12 @@ def controllers_page(
          cell(row.torque_share, "{:.0%}"), cell(row.tick_ms, "{:.2f}"), row.trouble or "")
         for row in sorted(rows, key=lambda row: -row.survived)
     ]  # fmt: skip
-    head = ("controller", "survived push [M ω s]", "CoM error [mm]", "largest tilt [°]", "largest torque / limit",
+    head = ("controller", f"survived push, of {unit}", "CoM error [mm]", "largest tilt [°]", "largest torque / limit",
             "time per tick [ms]", "remark")  # fmt: skip
     lines = [Line(row.time, row.way, row.name) for row in rows if len(row.time) and row.com_error_mm is not None]
     about = (
-        "The robot stands on its feet and is pushed at the height of its CoM. M ω s is the impulse after which the "
-        "capture point of the linear inverted pendulum is at the edge of the support. Errors, tilt and torque are "
+        "The robot stands on its feet and is pushed. M ω s is the impulse after which the capture point of the linear "
+        "inverted pendulum is at the edge of the support. Errors, tilt and torque are "
         f"those of a push of {shares[0]:.0%}; bisection then finds the largest one of {len(shares)} up to "
         f"{shares[-1]:.1%} that is survived. All controllers see true states, and none steps. Classic ones get their "
         "gains by one rule from ω = √(g / z) and a pace. Times per tick are those of this machine, in Python."

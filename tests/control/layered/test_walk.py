@@ -92,3 +92,18 @@ def test_walks(speed: float, tmp_path: Path) -> None:
     metrics = run_scenario("biped-004", out=tmp_path / "run", overrides=[f"controller.speed={speed}"]).metrics
     assert not metrics["fallen"]
     assert metrics["mean_speed_m_s"] > 0.5 * speed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("retests", [0, 2])
+def test_at_1_2_m_s_it_falls_as_printed_unless_contacts_are_released_within_the_sample(retests: int) -> None:
+    """From the start of the scenario; the thesis releases contacts that would pull in the next sample."""
+    robot = sf.load("biped")
+    q = robot.home.copy()
+    q[4:10] = 0.1463, 0.1339, -0.2802, -0.2802, 0.1339, 0.1463
+    control = LayeredWalk(robot, 1.2, weights=WalkWeights(retests=retests))
+    log = sf.simulate(robot, control, sf.World(), 3.0, dt=0.001, control_dt=0.01,
+                      initial=[State(0.0, q, np.zeros(13))])  # fmt: skip
+    fell = log["q"][:, 1].min() < 0.6
+    assert fell == (retests == 0)
+    assert fell or log["q"][-1, 0] > 1.5

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from surefoot.errors import SimulationError
-from surefoot.scenario.sweeps import controllers
+from surefoot.errors import NotSupportedError, SimulationError
+from surefoot.scenario.catalogue import resolved_scenario
+from surefoot.scenario.sweeps import CONTROLLERS, compare_controllers, controllers, controllers_page, push_unit
 from surefoot.sim import StoppedError
 
 
@@ -45,3 +46,27 @@ def test_bisection_finds_the_largest_push(monkeypatch: pytest.MonkeyPatch, least
     assert pushed[0] == controllers.SHARES[0]
     assert len(pushed) <= 5
     assert ("flew" in (row.trouble or "")) == (least > 1.5)
+
+
+def test_pushes_without_a_margin_are_scaled() -> None:
+    wipe = resolved_scenario("wipe", None)
+    assert push_unit(wipe) == "the scenario's push"
+    assert push_unit(resolved_scenario("push", None)) == "M ω s"
+    half = controllers._with(wipe, "henze", 0.5, None)
+    np.testing.assert_allclose(half.events[0].moment, [0.0, 1.5, 0.0])
+    np.testing.assert_allclose(half.events[1].force, [0.0, 2.5, 0.0])
+    with pytest.raises(NotSupportedError, match="no push"):
+        push_unit(resolved_scenario("squat", None))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", ["g1", "talos"])
+def test_the_page_compares_at_least_eight_controllers(robot: str) -> None:
+    rows = compare_controllers("push", robot, shares=(0.25,))
+    assert [row.name for row in rows] == list(CONTROLLERS)
+    stand = [row for row in rows if row.survived == 0.25]
+    assert len(stand) >= 8
+    page = str(controllers_page("push", robot, rows, (0.25,)))
+    for row in stand:
+        assert row.com_error_mm is not None
+        assert page.count(row.name) >= 2, "in the table and in the figure"
