@@ -139,10 +139,13 @@ class Timeline:
         if not isinstance(name, str) or not name or name in {item.name for item in self.phases}:
             raise ShapeError("phases need different names", evidence={"name": name}, subject=str(name), kind="phase")
         contacts = names_of(contacts, f"contacts of phase `{name}`", "contact", self.robot.contacts)
-        for given, what in ((spots or {}, "spots"), (free or {}, "free directions")):
+        for given, what, own in (
+            (spots or {}, "spots", contacts),
+            (free or {}, "free directions", self.robot.contacts),
+        ):
             if not isinstance(given, Mapping):
                 raise ShapeError(f"{what} of phase `{name}` go by contact", evidence={"given": given})
-            names_of(given, f"{what} of phase `{name}`", "contact of the phase", contacts)
+            names_of(given, f"{what} of phase `{name}`", "contact of the phase", own)
         if transition not in get_args(Transition):
             raise one_of("transition", str(transition), get_args(Transition))
         if transition == "impact" and not self.phases:
