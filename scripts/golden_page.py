@@ -58,8 +58,8 @@ Results that are not one number each:
 | Figs. 5.18, 5.19 | balance board: stable after about 5 s | scenario `balance-board`: another board, pushed |
 | Figs. 5.31, 5.35 | wiping with 2 N while the CoM rests; 3 N m at the base, then 5 N, 0.5 s each | scenario `wipe`: \
 2 N under 3 N m, then 5 N; g1 at a wall; the hand's force by the balance controller |
-| Figs. 5.26, 5.27 | from three contacts to one by the DCM: at 7 and 9 s | scenario `support-transition`: the foot is off at 7.2 s, \
-the hand at 9 s |
+| Figs. 5.26, 5.27 | from three contacts to one by the DCM: at 7 and 9 s | scenario `support-transition`: the \
+foot is off at 7.2 s, the hand at 9 s |
 | Fig. 5.13 | three states: ankle, angular momentum, step | `tests/reduced/models/test_balance.py` |
 | Video 5.8-4 | kick: reaction null space, then conserved momentum | not made: a video without numbers; both laws \
 are measured by the torso twist above |

@@ -36,7 +36,7 @@ class Marching:
         touching = np.ones(len(self.walker.robot.contacts))
         if self.walker.phase == SWING and not swing_touches:
             touching[self._contacts[1 - self.walker.ahead.support]] = 0.0
-        self.walker.observe(SimpleNamespace(touching=touching))
+        self.walker.observe(SimpleNamespace(touching=touching, readings={}))
         self.walker.command(self.t, sf.State(self.t, *self._state))
         self.t += 0.01
 
