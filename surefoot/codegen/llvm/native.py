@@ -7,6 +7,7 @@ import os
 import threading
 from typing import Any
 
+from surefoot.codegen.llvm.arena import Arena
 from surefoot.errors import NotSupportedError, one_of
 
 _LEVELS = {
@@ -20,6 +21,7 @@ _OF_LOOPS = "x86-64-v3"
 their width, and the results of an active set must not depend on the CPU."""
 
 _LOCK = threading.RLock()
+_ARENA = Arena()
 os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 _loaded: dict[tuple[str, ...], dict[str, int]] = {}
 _OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of instructions is the one we want
@@ -126,6 +128,7 @@ def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
     with _LOCK:
         if names not in _loaded:
             engine = _engine()
+            _ARENA.make_room(len(code))
             engine.add_object_file(_llvm().ObjectFileRef.from_data(code))
             engine.finalize_object()
             _loaded[names] = {name: int(engine.get_function_address(name)) for name in names}

@@ -1,0 +1,49 @@
+"""`Arena`: addresses kept free, so that the parts of machine code that are loaded lie near each other.
+
+Instructions reach their constants by offsets of 32 bits. LLVM maps code and constants one by one, wherever the system
+has room: in a process with gigabytes of arrays, they may end up farther apart than that, and LLVM aborts the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+
+__all__ = ["Arena"]
+
+_SIZE = 1 << 28
+_FAILED = ctypes.c_void_p(-1).value
+
+
+class Arena:
+    """Reserves addresses, no memory. Linux maps what follows at the highest free addresses, so here or above.
+
+    Args:
+        size: Of all that will be loaded [B]; beyond it, parts lie where the system puts them.
+    """
+
+    def __init__(self, size: int = _SIZE) -> None:
+        self._start = self._end = 0
+        if not sys.platform.startswith("linux"):
+            return
+        self._libc = ctypes.CDLL(None, use_errno=True)
+        self._libc.mmap.restype, self._libc.mmap.argtypes = (
+            ctypes.c_void_p,
+            [ctypes.c_void_p, ctypes.c_size_t] + ([ctypes.c_int] * 3 + [ctypes.c_long]),
+        )
+        self._libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+        start = self._libc.mmap(None, size, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)  # no access, no memory
+        if start not in (None, _FAILED):
+            self._start, self._end = start, start + size
+
+    def make_room(self, count: int) -> None:
+        """Give back addresses at the upper end, for what is loaded next.
+
+        Args:
+            count: Size of an object file [B]; its parts take whole pages.
+        """
+        wanted = (2 * count // mmap.PAGESIZE + 16) * mmap.PAGESIZE
+        if self._end - wanted > self._start:
+            self._end -= wanted
+            self._libc.munmap(self._end, wanted)
