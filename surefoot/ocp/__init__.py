@@ -1,5 +1,6 @@
 """Optimal control: motions as multi-phase problems with hard limits, free times, contacts and impacts."""
 
+from surefoot.ocp.blocks import ankle_excitation, head_stabilisation, zmp_inside
 from surefoot.ocp.check import Check, check, check_derivatives, prices
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
@@ -14,8 +15,11 @@ __all__ = [
     "Problem",
     "Solution",
     "SolverOptions",
+    "ankle_excitation",
     "check",
     "check_derivatives",
+    "head_stabilisation",
     "load_solution",
     "prices",
+    "zmp_inside",
 ]

@@ -9,14 +9,17 @@ problem.constrain("upright", upright, -0.1, 0.1)        # or as a bound
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull, QhullError
 
 from surefoot import ops
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array, number
 from surefoot.contact import wrench_cone
+from surefoot.errors import ShapeError, one_of
 from surefoot.ocp.node import Node
 from surefoot.ops import Array as AnyArray
 from surefoot.robot import ContactSurface, Robot
@@ -155,6 +158,83 @@ def torque_share(robot: Robot) -> Function:
     return lambda node: node.tau * (1.0 / limits)
 
 
+def falling(robot: Robot) -> list[int]:
+    """Drives whose torque falls with speed before their top speed."""
+    return [k for k, d in enumerate(robot.drives) if d.corner_speed < d.speed_limit < np.inf]
+
+
+def torque_speed_rows(robot: Robot) -> Function:
+    """Torque–speed lines of drives: |τ/T + ω/(W − C)| (W − C)/W, below 1 as the line of `Drive.torque_at_speed` is.
+
+    T is the torque limit, C the corner speed and W the speed limit. In braking, the torque limit is reached first.
+    """
+    rows = falling(robot)
+    top = np.array([robot.drives[k].speed_limit for k in rows])
+    fall = np.array([1.0 - robot.drives[k].corner_speed / robot.drives[k].speed_limit for k in rows])
+    torque_limit = np.array([robot.drives[k].torque_limit for k in rows])
+    return lambda node: node.tau[rows] * (fall / torque_limit) + node.joint_rates[rows] * (1.0 / top)
+
+
+def coordinate_rows(rows: tuple[int, ...], rates: bool) -> Function:
+    """Some coordinates, or their rates."""
+    return lambda node: (node.dy if rates else node.y)[list(rows)]
+
+
+def head_stabilisation(link: str) -> Function:
+    """A cost: how far the z axis of a link leans [1], and how fast it turns [rad/s]; (5,).
+
+    Args:
+        link: The head or trunk; a link whose z axis is vertical at home.
+    """
+
+    def residual(node: Node) -> AnyArray:
+        return ops.concatenate([node.placement(link)[:2, 2], node.velocity(link)[3:]])
+
+    return residual
+
+
+def ankle_excitation(joints: Sequence[str]) -> Function:
+    """A cost: second rates of some coordinates, such as those of elastic ankles [rad/s²].
+
+    Args:
+        joints: Names of coordinates (`problem.chart.names`).
+    """
+
+    def residual(node: Node) -> AnyArray:
+        names = node.chart.names
+        for name in joints:
+            if name not in names:
+                raise one_of("coordinate", str(name), names)
+        return node.ddy[[names.index(name) for name in joints]]
+
+    return residual
+
+
+def zmp_inside(vertices: ArrayLike, margin: float = 0.0) -> Function:
+    """A constraint: the zero-moment point of all contacts inside a convex polygon on the ground z = 0; rows ≥ 0 [m].
+
+    A row is the distance to an edge [m] times the share of the weight that contacts carry.
+
+    Args:
+        vertices: (m, 2) in world [m], in any order; m ≥ 3.
+        margin: Least distance to the edges [m].
+    """
+    points = finite_array(vertices, (None, 2), "vertices of a ZMP polygon")
+    try:
+        hull = ConvexHull(points)
+    except (QhullError, ValueError) as error:
+        raise ShapeError(
+            "the ZMP polygon has no area", evidence={"vertices": points}, next_step="give three corners or more"
+        ) from error
+    normals, offsets = hull.equations[:, :2], hull.equations[:, 2] + number(margin, "margin of the ZMP polygon")
+
+    def rows(node: Node) -> AnyArray:
+        share, moment = _ground_moment(node, tuple(node.wrenches))
+        return -(normals @ moment) - offsets * share
+
+    return rows
+
+
 def cone_rows(surface: ContactSurface, faces: Array, ground: Array, friction: float | None = None) -> Function:
     """Faces of the wrench cone of a contact, over the weight: unilateral, friction, centre of pressure, yaw; ≥ 0.
 
@@ -231,6 +311,17 @@ def offset_of_pressure(node: Node, name: str) -> AnyArray:
     return ops.stack([-wrench[4] - centre[0] * wrench[2], wrench[3] - centre[1] * wrench[2]])
 
 
+def _ground_moment(node: Node, contacts: Sequence[str]) -> tuple[Any, AnyArray]:
+    """Vertical force over the weight, and it times the zero-moment point (2,) on the plane z = 0 [m]."""
+    total, moment = 0.0, np.zeros(2)
+    for name in contacts:
+        T, wrench = node.placement(name), node.wrenches[name] * (1.0 / _weight(node))
+        force = T[:3, :3] @ wrench[:3]
+        turn = T[:3, :3] @ wrench[3:] + ops.cross(T[:3, 3], force)
+        total, moment = total + force[2], moment + ops.stack([-turn[1], turn[0]])
+    return total, moment
+
+
 def zmp_rows(contacts: tuple[str, ...]) -> Function:
     """Zero-moment point within a radius of the middle of a sole, or of the segment between two; rows ≥ 0.
 
@@ -247,12 +338,7 @@ def zmp_rows(contacts: tuple[str, ...]) -> Function:
 
     def capsule(node: Node, radius: AnyArray) -> AnyArray:
         first, second = (middle_of_sole(node, name)[:2] for name in contacts)
-        total, moment = 0.0, np.zeros(2)
-        for name in contacts:
-            T, wrench = node.placement(name), node.wrenches[name] * (10.0 / _weight(node))
-            force = T[:3, :3] @ wrench[:3]
-            turn = T[:3, :3] @ wrench[3:] + ops.cross(T[:3, 3], force)
-            total, moment = total + force[2], moment + ops.stack([-turn[1], turn[0]])
+        total, moment = (10.0 * part for part in _ground_moment(node, contacts))
         way = second - first
         length = ops.sqrt(way @ way)
         along, off = (moment - first * total) @ way / length, moment - first * total

@@ -281,7 +281,7 @@ def _limit_of_row(name: str) -> str:
 
 def _unit_of(group: str) -> str:
     """Of rows and bounds, where all of a group have the same."""
-    known = {"torque limit": "of the limit", "duration": "s"}
+    known = {"torque limit": "of the limit", "torque-speed limit": "of the limit", "duration": "s"}
     return next((unit for name, unit in known.items() if group.startswith(name)), "")
 
 

@@ -22,7 +22,17 @@ from surefoot.ocp.timeline import LimitedTimeline, in_order, names_of, path_of, 
 from surefoot.robot import Robot
 
 Reference = ArrayLike | Callable[[float], ArrayLike]
-_OWN = ("torque limit", "motion", "loops", "momentum", "impact", "contact acceleration")
+_OWN = (
+    "torque limit",
+    "torque-speed limit",
+    "position limit",
+    "speed limit",
+    "motion",
+    "loops",
+    "momentum",
+    "impact",
+    "contact acceleration",
+)
 _OF_CONTACTS = ("cone", "contact", "position", "velocity", "impact")
 """Blocks and rows of the problem itself, and those of its contacts: "cone left_foot"."""
 
@@ -39,7 +49,6 @@ class ProblemSpec(LimitedTimeline):
     def __init__(self, robot: Robot, world: World | None = None, formulation: Formulation | None = None) -> None:
         super().__init__(robot, world, formulation)
         self.blocks: list[Block] = []
-        self.weights: dict[str, float] = {}
         self.references: dict[str, Reference] = {}
         self.bounds: dict[str, tuple[Array, Array]] = {}
         self.apart: set[VolumePair] = set()

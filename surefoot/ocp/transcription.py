@@ -10,14 +10,13 @@ import scipy.linalg
 
 from surefoot.arrays import Array, finite_array
 from surefoot.errors import NotSupportedError, ShapeError
-from surefoot.ocp import blocks as known
 from surefoot.ocp.assembly import Indices, LinearEnds, StageBatch, StageFunctions
 from surefoot.ocp.guess import first_guess
 from surefoot.ocp.node import AbsentError
 from surefoot.ocp.shape import Block, Group, spot_data
 from surefoot.ocp.spec import ProblemSpec
 from surefoot.ocp.stage import Structure
-from surefoot.ocp.timeline import PhaseSpec, require_start_on_contacts
+from surefoot.ocp.timeline import PhaseSpec, own_blocks, own_row_limits, require_start_on_contacts, variable_limits
 from surefoot.solvers.staged import Sizes, StagedProblem
 from surefoot.words import counted
 
@@ -211,24 +210,8 @@ def _is_present(bare: Structure, block: Block) -> bool:
 def _blocks(problem: ProblemSpec, phase: PhaseSpec) -> list[Block]:
     """Blocks of the user, limits of drives and cones of contacts."""
     found = [block for block in problem.blocks if block.phases is None or phase.name in block.phases]
-    robot = problem.robot
-    if problem.limited["torques"] and problem.formulation.dynamics != "forward" and robot.nu:
-        found.append(
-            Block("torque limit", known.torque_share(robot), "row", key=("torque limit", str(_efforts(robot))))
-        )
-    for name in phase.contacts:
-        surface, ground = robot.contacts[name], phase.spots[name][:3, :3]
-        faces = known.wrench_faces(surface, phase.friction, problem.sole_margin, problem.friction == "inscribed")
-        friction = surface.friction if phase.friction is None else phase.friction
-        function = known.cone_rows(surface, faces, ground, friction if problem.friction == "cone" else None)
-        key: tuple[Any, ...] = ("cone", name, faces.tobytes(), ground.tobytes() if surface.kind == "point" else b"")
-        key += (friction,) if problem.friction == "cone" else ()
-        found += [Block(f"cone {name}", function, "row", place, key=key) for place in ("path", "impact")]
+    found += own_blocks(problem, phase)
     return sorted(found, key=lambda block: block.of_posture)
-
-
-def _efforts(robot: Any) -> list[float]:
-    return [float(drive.torque_limit) for drive in robot.drives]
 
 
 def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array, Array]:
@@ -240,10 +223,9 @@ def _row_limits(problem: ProblemSpec, stage: Stage, group: Group) -> tuple[Array
         if not {low.size, high.size} <= {1, group.size}:
             raise ShapeError(f"bounds of `{name}` do not fit its {counted(group.size, 'value')}", subject=name)
         return np.broadcast_to(low, group.size), np.broadcast_to(high, group.size)
-    if name == "torque limit":
-        return np.full(group.size, -problem.drive_share), np.full(group.size, problem.drive_share)
-    if name.startswith("cone "):
-        return zero, none
+    own = own_row_limits(problem, name, group.size)
+    if own is not None:
+        return own
     word, _, contact = name.partition(" ")
     if word in ("position", "velocity") and contact in stage.structure.contacts:
         return (zero, zero) if _arrives(problem, stage, word, contact) else (-none, none)
@@ -365,25 +347,9 @@ def _linear_ends(problem: ProblemSpec, sizes: Sizes) -> LinearEnds:
 def _variable_bounds(
     problem: ProblemSpec, stages: tuple[Stage, ...], sizes: Sizes, free: list[int]
 ) -> tuple[Array, Array]:
-    n, robot, nu = problem.robot.nv, problem.robot, problem.robot.nu
+    n, nu = problem.robot.nv, problem.robot.nu
     lower, upper = np.full(sizes.variables, -np.inf), np.full(sizes.variables, np.inf)
-    y_low, y_high = (
-        problem.chart.limits() if problem.limited["positions"] else (np.full(n, -np.inf), np.full(n, np.inf))
-    )
-    home = problem.chart.coordinates(robot.home)
-    y_low, y_high = (
-        np.minimum(y_low + problem.position_margin, np.maximum(home, y_low)),
-        np.maximum(y_high - problem.position_margin, np.minimum(home, y_high)),
-    )
-    share = problem.drive_share
-    speed = share * np.array(robot.limits.velocity) if problem.limited["velocities"] else np.full(n, np.inf)
-    speed = np.where(speed > 0.0, speed, np.inf)
-    speed[list(robot.base_rows)] = np.inf
-    box_low, box_high = np.r_[y_low, -speed], np.r_[y_high, speed]
-    for name, (low, high) in problem.box.items():
-        k = problem.chart.names.index(name.removeprefix("d ")) + (n if name.startswith("d ") else 0)
-        box_low[k], box_high[k] = max(box_low[k], low), min(box_high[k], high)
-    effort = share * np.array(_efforts(robot)) if problem.limited["torques"] else np.full(nu, np.inf)
+    box_low, box_high, effort = variable_limits(problem)
     for k, stage in enumerate(stages):
         start = sizes.starts[k]
         if problem.formulation.dynamics != "centroidal":

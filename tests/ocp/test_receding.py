@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, ShapeError
 from surefoot.motion import World
 from surefoot.ocp import Formulation, Problem, SolverOptions, motions
 from surefoot.ocp.postures import stage_kernels
@@ -93,6 +94,46 @@ def test_a_warm_start_is_moved_on(solo: Robot) -> None:
     np.testing.assert_allclose(later.x[0], plan.x[1], atol=1e-9)
     np.testing.assert_allclose(later.x[3, :6], plan.x[4, :6], atol=2e-4)
     assert np.abs(plan.x[1] - plan.x[0]).max() > 1e-3
+
+
+class _Clock:
+    """CPU time that a test lets pass: so much at each Newton step."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, of_step: list[float]) -> None:
+        self.now, self.steps, step = 0.0, 0, RealTime.step
+
+        def slow(solver: RealTime, *given: Any, **others: Any) -> Any:
+            self.now, self.steps = self.now + of_step[min(self.steps, len(of_step) - 1)], self.steps + 1
+            return step(solver, *given, **others)
+
+        monkeypatch.setattr(RealTime, "step", slow)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_late_plan_is_used_an_interval_later(solo: Robot, monkeypatch) -> None:
+    """Ticks of 5, 1, 5, 5 and 1 ms with a budget of 3 ms: two plans wait, and each time the one before goes on."""
+    clock = _Clock(monkeypatch, [0.005, 0.001, 0.005, 0.005, 0.001])
+    controller = Mpc(motions.stand(solo), 6, budget_s=0.003, clock=clock)
+    horizon, q, v = controller.horizon, np.array(solo.home), np.zeros(solo.nv)
+    used = [horizon.plan(k * horizon.tape.step, q, v).number for k in range(5)]
+    assert used == [0, 1, 1, 2, 4]  # the motion waits for the first
+    assert [channel.read() for channel in controller.channels if channel.name == "late"] == [2]
+    with pytest.raises(ShapeError, match="budget_s"):
+        Horizon(motions.stand(solo), 6, budget_s=0.0)
+
+
+def test_no_step_is_begun_that_would_exceed_the_budget(solo: Robot, monkeypatch) -> None:
+    """Steps of 1 ms with a budget of 3.5 ms: three of eight are made, and no plan is late."""
+    clock = _Clock(monkeypatch, [0.001])
+    horizon = Horizon(motions.stand(solo), 6, iterations=8, budget_s=0.0035, clock=clock)
+    q, v = np.array(solo.home), np.zeros(solo.nv)
+    horizon.plan(0.0, q, v)
+    first = clock.steps
+    assert horizon.plan(horizon.tape.step, q, v).number == 1
+    assert clock.steps - first == 3
+    assert horizon.late == 0
 
 
 @pytest.mark.slow

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, number
 from surefoot.codegen import compile_function
 from surefoot.motion import Channel
 from surefoot.ocp.receding.tape import Indices, Limits, Tape
@@ -81,6 +82,9 @@ class Horizon:
         latency: Time after which a plan is used: what the computer needs for it [s].
         barrier: Barrier parameter, where an interval has no more than 80 limits; smaller in proportion with more.
         gauss_newton: Whether second derivatives are those of weighted squares alone.
+        budget_s: CPU time of a tick [s]; None: any. No Newton step is begun that would exceed it if it took as long
+            as the one before; a plan that exceeds it nevertheless is late: the one before is kept for an interval more.
+        clock: CPU time of the process [s].
     """
 
     def __init__(
@@ -92,8 +96,14 @@ class Horizon:
         latency: float = 0.0,
         barrier: float = BARRIER,
         gauss_newton: bool = True,
+        budget_s: float | None = None,
+        clock: Callable[[], float] = time.process_time,
     ) -> None:
         self.latency = latency
+        self.budget = np.inf if budget_s is None else number(budget_s, "budget_s", positive=True)
+        self._clock = clock
+        self.late, self.is_late = 0, False
+        """Plans that were late, and whether the last one was."""
         self.begin: float | None = None
         """When the motion began [s]."""
         self._next, self._plans = 0, list[tuple[float, Plan]]()
@@ -127,9 +137,9 @@ class Horizon:
     def prepare(self) -> None:
         """Build or load all kernels and programs, so that no tick has to."""
         self._rates.prepare("single")
-        for number in range(self.tape.period):
-            self._solver(number)
-            self._move(number, number + 1)
+        for place in range(self.tape.period):
+            self._solver(place)
+            self._move(place, place + 1)
 
     def state(self, q: Array, v: Array) -> Array:
         """State (nx,) of a configuration and a velocity; angles go on where they were."""
@@ -156,7 +166,8 @@ class Horizon:
         now, self.seconds = t - self.begin, 0.0
         if now >= self._next * self.tape.step - 1e-9:
             plan = self.update(now, q, v)
-            ready = now + self.latency if self._plans else now
+            wait = self.tape.step if self.is_late else self.latency
+            ready = now + wait if self._plans else now
             self._plans, self._next = [*self._plans[-1:], (ready, plan)], plan.number + 1
             self.ticks.append(self.seconds)
         return next((plan for ready, plan in reversed(self._plans) if ready <= now + 1e-9), self._plans[0][1])
@@ -169,22 +180,35 @@ class Horizon:
             q: (nq,) configuration.
             v: (nv,) velocity.
         """
-        begin = time.perf_counter()
+        begin, started = time.perf_counter(), self._clock()
         number, x = round(t / self.tape.step), self.state(q, v)
         solver = self._solver(number)
         window = self.tape.window(number)
         self.tape.refresh(window, number, self._spots(number, q))
         point = self._start(number, solver)
         point.w[: len(x)] = x
-        steps = self.iterations if self._point is not None else _FIRST
         try:
-            self.last = solver.step(point, steps)
+            self.last = self._solved(solver, point, started)
             self._point, self._gains = self.last.point, self.last.feedback
         except ArithmeticError:
             self.failures, self._point, self._gains = self.failures + 1, point, ()
         self._number = number
+        self.is_late = number > 0 and self._clock() - started > self.budget
+        self.late += self.is_late
         self.seconds = time.perf_counter() - begin
         return self._plan(t, number)
+
+    def _solved(self, solver: RealTime, point: RealTimePoint, started: float) -> RealTimeStep:
+        """The Newton steps of a tick that began at a CPU time; all of them where there is no budget."""
+        if self._point is None or self.budget == np.inf:
+            return solver.step(point, self.iterations if self._point is not None else _FIRST)
+        before = self._clock()
+        for _ in range(self.iterations):
+            found = solver.step(point)
+            point, before, last = found.point, (now := self._clock()), now - before
+            if now - started + last > self.budget:
+                break
+        return found
 
     def _solver(self, number: int) -> RealTime:
         at = self.tape.place(number)
@@ -244,4 +268,5 @@ class Horizon:
             Channel("stationarity", "1", None, lambda: self.last.stationarity if self.last else 0.0),
             Channel("solutions", "1", None, lambda: len(self.ticks)),
             Channel("failures", "1", None, lambda: self.failures),
+            Channel("late", "1", None, lambda: self.late),
         )

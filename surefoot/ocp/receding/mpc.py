@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,6 +35,9 @@ class Mpc:
         barrier: Barrier parameter; larger ones keep farther from limits.
         gauss_newton: Whether second derivatives are those of weighted squares alone: quicker to build and to evaluate,
             and never negative; exact ones need damping far from the plan.
+        budget_s: CPU time of a tick [s]; None: any. No Newton step is begun that would exceed it if it took as long
+            as the one before; a plan that exceeds it nevertheless is late: the one before is kept for an interval more.
+        clock: CPU time of the process [s].
     """
 
     def __init__(
@@ -46,6 +50,8 @@ class Mpc:
         latency: float = 0.0,
         barrier: float = BARRIER,
         gauss_newton: bool = True,
+        budget_s: float | None = None,
+        clock: Callable[[], float] = time.process_time,
     ) -> None:
         if problem.formulation.dynamics == "centroidal":
             raise NotSupportedError(
@@ -53,7 +59,7 @@ class Mpc:
                 next_step='put a whole-body controller below it (scenario "mpc-trot"), or use dynamics="inverse"',
             )
         self.robot = problem.robot
-        self.horizon = Horizon(problem, intervals, repeat, iterations, latency, barrier, gauss_newton)
+        self.horizon = Horizon(problem, intervals, repeat, iterations, latency, barrier, gauss_newton, budget_s, clock)
         self.horizon.prepare()
         self._limits = np.array([drive.torque_limit for drive in problem.robot.drives])
 

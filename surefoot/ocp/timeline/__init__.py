@@ -1,6 +1,7 @@
 """Phases of a motion, its two ends and its limits; names and numbers that users give."""
 
 from surefoot.ocp.timeline.limits import LimitedTimeline, guessed, in_order, path_of
+from surefoot.ocp.timeline.own import own_blocks, own_row_limits, variable_limits
 from surefoot.ocp.timeline.phases import (
     Ends,
     PhaseSpec,
@@ -23,8 +24,11 @@ __all__ = [
     "in_order",
     "names_of",
     "of_type",
+    "own_blocks",
+    "own_row_limits",
     "path_of",
     "require_start_on_contacts",
     "share_at_end",
     "swing_heights",
+    "variable_limits",
 ]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surefoot.arrays import Array, finite_array, number
-from surefoot.errors import ShapeError, SurefootError, one_of
+from surefoot.errors import NotSupportedError, ShapeError, SurefootError, one_of
 from surefoot.motion import Trajectory, World
+from surefoot.ocp.blocks import falling
 from surefoot.ocp.formulation import Formulation
 from surefoot.ocp.node import Node
 from surefoot.ocp.shape import Design
@@ -18,6 +19,13 @@ from surefoot.ocp.timeline.phases import Timeline, finite
 from surefoot.robot import Robot, Tree
 
 Friction = Literal["pyramid", "inscribed", "cone"]
+_SOFT = {
+    "positions": ["position limit"],
+    "velocities": ["speed limit"],
+    "torques": ["torque limit"],
+    "torque_speed": ["torque-speed limit"],
+}
+"""Rows of each limit that may have a slack; those of contacts besides."""
 
 
 class LimitedTimeline(Timeline):
@@ -34,7 +42,9 @@ class LimitedTimeline(Timeline):
         self.parameters: dict[str, tuple[float, float, float]] = {}
         self.path: Callable[[float], ArrayLike] | None = None
         self.motion: Trajectory | None = None
-        self.limited = {"positions": True, "velocities": True, "torques": True}
+        self.limited = {"positions": True, "velocities": True, "torques": True, "torque_speed": False}
+        self.softened: frozenset[str] = frozenset()
+        self.weights: dict[str, float] = {}
         self.sole_margin = self.position_margin = 0.0
         self.drive_share = 1.0
         self.friction: Friction = "pyramid"
@@ -51,6 +61,8 @@ class LimitedTimeline(Timeline):
         position_margin: float = 0.0,
         drive_share: float = 1.0,
         friction: Friction = "pyramid",
+        torque_speed: bool = False,
+        slack: Mapping[str, float] | None = None,
     ) -> None:
         """Which limits of the robot hold, and by what margins.
 
@@ -63,11 +75,23 @@ class LimitedTimeline(Timeline):
             drive_share: Share of the speeds and forces of the drives that is used; a follower needs the rest.
             friction: "pyramid": of four sides around the friction cone, "inscribed": of four sides inside it, or
                 "cone": round, for the force of each contact.
+            torque_speed: Torque–speed lines of the drives, where these have a corner speed.
+            slack: Limits that may be violated at a cost of ½ weight |violation|², integrated, named
+                "torque limit slack" and so on: "positions" [rad] or [m], "velocities", "torques" and "torque_speed"
+                (shares of the limit), "cones" (tenths of the weight) → weight. All others are hard.
         """
         if friction not in get_args(Friction):
             raise one_of("friction law", str(friction), get_args(Friction))
         self.friction = friction
-        self.limited = {"positions": positions, "velocities": velocities, "torques": torques}
+        given = {"positions": positions, "velocities": velocities, "torques": torques, "torque_speed": torque_speed}
+        self.limited = given
+        if torque_speed and not falling(self.robot):
+            raise NotSupportedError(
+                f"no drive of `{self.robot.name}` has a torque that falls with speed",
+                next_step="give its drives a `corner_speed` below their `speed_limit`",
+            )
+        self.weights |= _slack_weights({} if slack is None else slack, given, list(self.robot.contacts))
+        self.softened = frozenset(slack or {})
         self.sole_margin = number(sole_margin, "sole_margin")
         self.position_margin = number(position_margin, "position_margin")
         self.drive_share = number(drive_share, "drive_share", positive=True)
@@ -146,6 +170,21 @@ def path_of(motion: Trajectory) -> Callable[[float], ArrayLike]:
         motion: The trajectory.
     """
     return lambda t: motion.sample(float(np.clip(t, motion.start, motion.end))).q
+
+
+def _slack_weights(slack: Any, limited: Mapping[str, bool], contacts: list[str]) -> dict[str, float]:
+    """Weights of the violations of limits, by the names of their costs."""
+    blocks = {**_SOFT, "cones": [f"cone {name}" for name in contacts]}
+    if not isinstance(slack, Mapping):
+        raise ShapeError("slacks go by limit", evidence={"given": slack, "limits": list(blocks)})
+    found: dict[str, float] = {}
+    for kind, weight in slack.items():
+        if kind not in blocks:
+            raise one_of("limit with a slack", str(kind), blocks)
+        if not limited.get(kind, True):
+            raise ShapeError(f"a slack is given for `{kind}`, which do not hold", next_step=f"limits({kind}=True, …)")
+        found |= {f"{name} slack": number(weight, f"slack of `{kind}`", positive=True) for name in blocks[kind]}
+    return found
 
 
 def _with_guess(name: str, lower: float, guess: float | None, upper: float) -> tuple[float, float, float]:

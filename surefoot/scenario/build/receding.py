@@ -33,8 +33,8 @@ def build_mpc(table: MpcTable, robot: Robot, q: Array) -> Controller:
         problem, intervals = mpc_problem(table, robot.replace(home=q)), max(2, round(table.horizon / table.step))
         repeat, iterations, latency = REPEAT[table.gait], table.iterations, table.latency
         if table.model == "centroidal":
-            return CentroidalMpc(Horizon(problem, intervals, repeat, iterations, latency))
-        return Mpc(problem, intervals, repeat, iterations=iterations, latency=latency)
+            return CentroidalMpc(Horizon(problem, intervals, repeat, iterations, latency, budget_s=table.budget))
+        return Mpc(problem, intervals, repeat, iterations=iterations, latency=latency, budget_s=table.budget)
 
 
 def mpc_problem(table: MpcTable, robot: Robot) -> Problem:

@@ -23,6 +23,8 @@ class MpcTable(Table):
         step: Length of an interval, and time from one solution to the next [s].
         iterations: Newton steps for each solution.
         latency: Time from a measurement until its solution is used [s].
+        budget: CPU time of a solution [s]; plans that take longer are used an interval later, and runs do not repeat
+            exactly; default: any.
     """
 
     gait: Literal["stand", "trot"] = "stand"
@@ -33,3 +35,4 @@ class MpcTable(Table):
     step: Annotated[float, Field(ge=0.002, le=0.2)] = 0.02
     iterations: Annotated[int, Field(ge=1, le=20)] = 1
     latency: NotNegative = 0.0
+    budget: Annotated[float, Field(gt=0.0)] | None = None

@@ -38,6 +38,7 @@ def mpc(run: StudiedRun) -> Findings:
         "mpc_rate_hz": 1.0 / table.step,
         "mpc_solutions": int(log["control.solutions"][-1]),
         "mpc_failures": int(log["control.failures"][-1]),
+        "mpc_late": int(log["control.late"][-1]),
         "mpc_violation_median": float(np.median(violation)),
         "mpc_violation_p95": float(np.quantile(violation, 0.95)),
     }
