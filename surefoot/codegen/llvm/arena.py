@@ -28,10 +28,9 @@ class Arena:
         if not sys.platform.startswith("linux"):
             return
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._libc.mmap.restype, self._libc.mmap.argtypes = (
-            ctypes.c_void_p,
-            [ctypes.c_void_p, ctypes.c_size_t] + ([ctypes.c_int] * 3 + [ctypes.c_long]),
-        )
+        whole = ctypes.c_int
+        self._libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, whole, whole, whole, ctypes.c_long]
+        self._libc.mmap.restype = ctypes.c_void_p
         self._libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
         start = self._libc.mmap(None, size, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)  # no access, no memory
         if start not in (None, _FAILED):
