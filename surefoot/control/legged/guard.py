@@ -31,6 +31,8 @@ class TickGuard:
 
     def __init__(self, body: LeggedBody) -> None:
         self._body, self._noted = body, ""
+        self.sound = 0.0
+        """When a tick was solved last [s]."""
         self._kinds: dict[str, list[str]] | None = None  # readings by kind: joint, imu, contact, …
         self._names: dict[tuple[str, int | None], str] = {}
 
@@ -65,10 +67,12 @@ class TickGuard:
             make: Makes the command from the time, q and v.
         """
         body, q, v = self._body, np.asarray(state.q), np.asarray(state.v)
+        fallbacks = body.fallbacks
         try:
             found = make(t, q, v) if body.problem.is_plausible(q, v) else body.fall_back("implausible state")
         except Exception as error:  # noqa: BLE001 - as above
             found = body.fall_back(self._named(error))
+        self.sound = t if body.fallbacks == fallbacks else self.sound
         body.trouble, self._noted = body.trouble or self._noted, ""
         return found
 

@@ -38,6 +38,7 @@ _STEP = 0.35  # step for which the default settings are made, share of the leg l
 _FAR = 0.5  # distance of the feet for which arms have room to swing, share of the leg length
 _NEAR = 0.05  # errors of the DCM with which a foot may leave the ground, share of the leg length
 _BREATH = 0.03  # least time on two feet between steps that catch the robot [s]
+_LOST = 0.25  # after so long without a solution, a walk begins again where the robot stands [s]
 _PATIENCE = 0.5  # how long a step may be put off [s]
 _TOO_LATE = 0.08  # remaining time below which a step is not changed any more [s]
 _HEIGHT_TIME = 0.15  # over which the height follows what the legs reach [s]
@@ -88,9 +89,9 @@ class WalkingController:
         self._start_height = float(at[2] - np.mean([foot[2] for foot in feet]))
         self._t: float | None = None
         self._touching: list[float] | None = None
-        self.phase, self._clock, self._length = STAND, 0.0, self.settings.settle
+        self.phase = STAND
         self.steps, self.adapted_steps = 0, 0
-        self._hurry = 0.0  # duration of a step that catches the robot [s]; 0 for others
+        self._clock, self._length, self._hurry = 0.0, 0.0, 0.0  # [s]; the last is 0 but for steps that catch the robot
         self._swing: SwingFoot | None = None
         self._lands = list(self.body.normals)  # (3,) normal of the ground where the other foot lands, by support
         self._arms = ArmSwing(robot, self.body["posture"], _FAR * legs.length, [task.frame for task in held])
@@ -112,8 +113,9 @@ class WalkingController:
     def _command(self, t: float, q: Array, v: Array) -> Command:
         com, rate, poses = self.body.look(q, v)
         dt = t - (t if self._t is None else self._t)
-        if self._t is None:
+        if self._t is None or t - self._guard.sound > _LOST:
             self._begin(com, rate, poses)
+            self._guard.sound = t
         self._t, self._clock = t, self._clock + dt
         self.ahead.follow(poses[self.ahead.support], dt)
         self._measure(com, rate)
@@ -138,6 +140,8 @@ class WalkingController:
     # -- phases ---------------------------------------------------------------------------------------------------
 
     def _begin(self, com: Array, rate: Array, poses: Sequence[Array]) -> None:
+        self.phase, self._clock, self._length, self._swing = STAND, 0.0, self.settings.settle, None
+        self.ahead.coming, self._hurry = [], 0.0
         self.ahead.stand_on(0, poses)
         self._measure(com, rate)
         for k in range(2):
