@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -49,15 +50,24 @@ def internal_part(stance: Stance, wrenches: ArrayLike) -> Array:
     return np.asarray(F - np.linalg.pinv(C) @ (C @ F)).reshape(-1, 6)
 
 
-def hand_tracking(stance: Stance, hands: dict[str, ArrayLike], load: ArrayLike | None = None) -> Array:
+def hand_tracking(
+    stance: Stance,
+    hands: Mapping[str, ArrayLike],
+    load: ArrayLike | None = None,
+    method: str = "pseudoinverse",
+) -> Array:
     """Wrenches (k, 6) with those of some contacts given, through the null space of the contact map.
 
         F = C⁺ F_C + N N_H⁺ (F_H − (C⁺ F_C)_H)        [distribution.hands]   Nenchev & Konno 2019, (3.66)
+
+    These are the least of all wrenches with the given ones and this load: the other contacts share what is left by the
+    pseudoinverse. Another method shares it by its own rule.
 
     Args:
         stance: Contacts and CoM.
         hands: (6,) wrenches by the names of the contacts that are given.
         load: (6,) about the CoM; the weight if omitted.
+        method: One of `METHODS`, for the other contacts.
 
     Raises:
         NotSupportedError: The other contacts cannot carry the rest of any load: there are none.
@@ -65,14 +75,27 @@ def hand_tracking(stance: Stance, hands: dict[str, ArrayLike], load: ArrayLike |
     for name in hands:
         if name not in stance.names:
             raise one_of("contact", name, stance.names)
-    C, wrench = stance.map, stance.weight if load is None else np.asarray(load, dtype=float)
-    rows = np.concatenate([6 * stance.names.index(name) + np.arange(6) for name in hands])
-    if len(hands) == len(stance.names):
+    rest = [k for k, name in enumerate(stance.names) if name not in hands]
+    if not rest:
         raise NotSupportedError("no contact is left to carry the load", next_step="give fewer wrenches")
-    simple = np.linalg.pinv(C) @ wrench
-    N = np.eye(C.shape[1]) - np.linalg.pinv(C) @ C
-    wanted = np.concatenate([np.asarray(w, dtype=float) for w in hands.values()])
-    return np.asarray(simple + N @ np.linalg.pinv(N[rows]) @ (wanted - simple[rows])).reshape(-1, 6)
+    found = np.zeros((len(stance.names), 6))
+    for name, wanted in hands.items():
+        found[stance.names.index(name)] = finite_array(wanted, (6,), f"wrench of {name}")
+    others = replace(
+        stance,
+        names=tuple(stance.names[k] for k in rest),
+        points=stance.points[rest],
+        friction=stance.friction[rest],
+        corners=tuple(stance.corners[k] for k in rest) if stance.corners else (),
+    )
+    if stance.jacobian is not None:
+        torque = stance.gravity_torque - stance.jacobian.T @ found.ravel()
+        blocks = stance.jacobian.reshape(len(found), 6, -1)[rest]
+        others = replace(others, jacobian=np.vstack(list(blocks)), gravity_torque=torque)
+    left = (stance.weight if load is None else np.asarray(load, dtype=float)) - stance.map @ found.ravel()
+    needless = stance.com if method == "pseudoinverse" else None  # it goes by no point, and pulls as well as it presses
+    found[rest] = distribute(method, others, left, needless)
+    return found
 
 
 def _weighted(stance: Stance, load: Array, inverse_weights: Array) -> Array:

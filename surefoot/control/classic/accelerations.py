@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 
 from surefoot.arrays import Array
+from surefoot.contact.distribution import hand_tracking
 from surefoot.control.classic.base import ClassicController
 from surefoot.control.classic.body import StandingBody
 from surefoot.solvers import HierarchySolver, Level
@@ -76,8 +78,47 @@ class CompositeBody(ClassicController):
 class MotionForce(ClassicController):
     """Multicontact motion/force control: contacts and the whole momentum, then base, then posture (5.150 to 5.153).
 
-    The rate of the angular momentum is damped at the CoM; wrenches within exact cones.
+    The rate of the angular momentum is damped at the CoM; wrenches within exact cones. Hands get the wrenches of
+    `ClassicGains.press` through the null space of the contact map (3.66), and are held before all else but along their
+    first normals, where they are only damped: in the air a hand goes on until it meets something.
     """
+
+    presses = True
+
+    def hand_wrenches(self, body: StandingBody) -> dict[str, Array]:
+        """(6,) by contact that presses: wanted on the robot at the origin of its link, world axes [N], [N m]."""
+        found = {}
+        for name, rows in self.gains.press.items():
+            k = body.stance.names.index(name)
+            times, *columns = np.array(rows, dtype=float).T
+            wanted = np.array([np.interp(self._now, times, column) for column in columns])
+            wrench = np.r_[wanted[0] * self._normal(k), np.zeros(3)] if len(wanted) == 1 else wanted
+            arm = _centre(body, k) - body.stance.points[k]
+            found[name] = wrench + np.r_[np.zeros(3), np.cross(arm, wrench[:3])]
+        return found
+
+    def _normal(self, k: int) -> Array:
+        """(3,) of contact k at the start, into the robot."""
+        return np.asarray(self.start.soles[k] @ self.robot.contacts[self.contacts[k]].placement[:3, 2])
+
+    def wrenches(self, body: StandingBody, load: Array, at: Array | None = None) -> Array:
+        """Those of the hands as wanted; the feet share the rest within their cones."""
+        return hand_tracking(body.stance, self.hand_wrenches(body), load, self.distribution)
+
+    def contact_level(self, body: StandingBody) -> tuple[Array, Array]:
+        """Feet stay where they are; so do the centres of the contacts that press, but along their normals."""
+        feet = 6 * (len(self.contacts) - len(self.gains.press))
+        rows, wanted = [body.contacts[:feet]], [super().contact_level(body)[1][:feet]]
+        for k in range(feet // 6, len(self.contacts)):
+            J, bias = body.contacts[6 * k : 6 * k + 6], body.contact_bias[6 * k : 6 * k + 6]
+            arm, spin, normal = _centre(body, k) - body.stance.points[k], J[3:] @ body.v, self._normal(k)
+            point = J[:3] - pin.skew(arm) @ J[3:]
+            drift = bias[:3] + np.cross(bias[3:], arm) + np.cross(spin, np.cross(spin, arm))
+            away = _centre(self.start, k) - _centre(body, k)
+            back = (0.5 * self.gains.contact) ** 2 * (away - normal * (normal @ away))
+            rows.append(point)
+            wanted.append(back - drift - self.gains.contact * point @ body.v)
+        return np.vstack(rows), np.concatenate(wanted)
 
     def torque(self, body: StandingBody) -> Array:
         """Joint torques (nv − 6,) [N m]."""
@@ -87,6 +128,9 @@ class MotionForce(ClassicController):
         scale = np.r_[np.full(3, 1.0 / body.stance.mass), 1.0 / np.diag(body.inertia)]
         whole = (scale[:, None] * body.momentum, scale * (np.r_[force, moment] - body.momentum_bias))
         levels = [_stacked(contacts, whole), (moved[3:], wanted[3:]), posture]
+        if self.gains.press:  # friction of a hand is a lasting moment: arms that damp it before all else drift
+            linear, angular = ((whole[0][rows], whole[1][rows]) for rows in (slice(3), slice(3, 6)))
+            levels = [_stacked(contacts, linear), levels[1], _stacked(angular, posture)]
         return self.torque_of(body, self.accelerations(body, levels))
 
 
@@ -116,3 +160,8 @@ class DirectControl(ClassicController):
 def _stacked(*levels: tuple[Array, Array]) -> tuple[Array, Array]:
     """Several levels as one."""
     return np.vstack([J for J, _ in levels]), np.concatenate([b for _, b in levels])
+
+
+def _centre(body: StandingBody, k: int) -> Array:
+    """(3,) of the surface of contact k [m]."""
+    return np.asarray(body.stance.corners[k].mean(axis=0))

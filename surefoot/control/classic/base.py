@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from surefoot.arrays import Array
+from surefoot.arrays import Array, finite_array
 from surefoot.contact.distribution import distribute
 from surefoot.control.classic.body import StandingBody, prioritised, standing_body
 from surefoot.control.static_balance import standing_contacts
-from surefoot.errors import NotSupportedError
+from surefoot.errors import NotSupportedError, ShapeError, one_of
 from surefoot.motion import Command, Quintic, State
 from surefoot.robot import Robot
 
@@ -46,6 +47,8 @@ class ClassicGains:
         lean: Where the CoM shall be from its start [m]; it goes there within the first 0.8 s.
         speed_share: Of the joints' speed limits, which controllers with priorities then keep, as well as those of
             position; None: as in the literature, which ignores both.
+        press: What contacts that do not stand press with, by name, for `motion_force`: rows of a time [s] and the
+            normal force [N], or the wrench (6,) on the robot at the contact's centre, in world axes; linear in between.
     """
 
     pace: float = 3.0
@@ -58,6 +61,7 @@ class ClassicGains:
     base_schedule: tuple[tuple[float, float, float], ...] = ()
     lean: tuple[float, float, float] = (0.0, 0.0, 0.0)
     speed_share: float | None = None
+    press: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
     def of(self, omega: float) -> ClassicGains:
         """All gains, by the rule where none are given.
@@ -86,11 +90,16 @@ class ClassicController(ABC):
         gains: The gains.
 
     Raises:
-        NotSupportedError: The robot's base does not float, it has passive or coupled joints, or no contact stands.
+        NotSupportedError: The robot's base does not float, it has passive or coupled joints, or no contact stands; or
+            the gains have a `press` that the controller cannot make.
+        ShapeError: The rows of `press` are not times that increase with a force or a wrench.
+        UnknownNameError: There is no contact that shall press.
     """
 
     distribution = "cones"
     """Which of `contact.distribution.METHODS` shares the load."""
+    presses = False
+    """Whether it can press with hands."""
 
     def __init__(
         self, robot: Robot, q0: ArrayLike | None = None, dt: float = 0.002, gains: ClassicGains | None = None
@@ -104,6 +113,7 @@ class ClassicController(ABC):
                 f"{robot.nv - 6} joints, {robot.nu} drives and {len(self.contacts)} contacts",
                 next_step="use `balance` or `joint_pd`",
             )
+        self.contacts += self._pressing((gains or ClassicGains()).press)
         self._data = robot.model.createData()
         self._limits = np.array([drive.torque_limit for drive in robot.drives])
         self.start = standing_body(robot, self._data, self.contacts, q, np.zeros(robot.nv))
@@ -113,6 +123,26 @@ class ClassicController(ABC):
         """√(g / z) [1/s]."""
         self.gains = (gains or ClassicGains()).of(self.omega)
         self._now, self._lean = 0.0, Quintic.at_rest(np.zeros(3), self.gains.lean, _LEANING)
+
+    def _pressing(self, press: Mapping[str, Sequence[Sequence[float]]]) -> tuple[str, ...]:
+        """Names of the contacts that press, after a check of what they shall do."""
+        if press and not self.presses:
+            raise NotSupportedError(
+                f"`{type(self).__name__}` has no hand forces", next_step="use `motion_force`, or omit `press`"
+            )
+        for name, rows in press.items():
+            if name not in self.robot.contacts:
+                raise one_of("contact", name, self.robot.contacts)
+            if name in self.contacts:
+                raise NotSupportedError(f"`{name}` stands, and cannot press", next_step="name a contact of a hand")
+            if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) not in (2, 7):
+                raise ShapeError(f"`press.{name}` needs rows of a time with a force, or of a time with a wrench (6,)")
+            table = finite_array(rows, (len(rows), len(rows[0])), f"press.{name}")
+            if (np.diff(table[:, 0]) <= 0.0).any():
+                raise ShapeError(
+                    f"the times of `press.{name}` do not increase", evidence={"times": table[:, 0].tolist()}
+                )
+        return tuple(press)
 
     def command(self, t: float, state: State) -> Command:
         """The command in a state.
@@ -213,6 +243,16 @@ class ClassicController(ABC):
             found = prioritised([(rows, np.array(list(held.values()))), *levels], metric)
         return found
 
+    def wrenches(self, body: StandingBody, load: Array, at: Array | None = None) -> Array:
+        """Wrenches (k, 6) of the contacts that carry a load.
+
+        Args:
+            body: The tick.
+            load: (6,) about the CoM.
+            at: Point of `dcm` and `vrp`.
+        """
+        return distribute(self.distribution, body.stance, load, at)
+
     def torque_of(self, body: StandingBody, acceleration: Array, at: Array | None = None) -> Array:
         """Joint torques (nv − 6,) for accelerations: wrenches by the distribution, then M q̈ + h − Jᵀ F (5.111).
 
@@ -226,7 +266,7 @@ class ClassicController(ABC):
         """
         load = body.momentum @ acceleration + body.momentum_bias + body.stance.weight
         load[2] = max(load[2], 0.1 * body.stance.weight[2])
-        wrenches = distribute(self.distribution, body.stance, load, at)
+        wrenches = self.wrenches(body, load, at)
         missing = body.stance.map @ wrenches.ravel() - load
         if np.abs(missing).max() > _CARRIED * body.stance.weight[2]:
             rows = np.vstack([body.contacts, body.momentum])

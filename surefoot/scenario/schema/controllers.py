@@ -84,6 +84,8 @@ class ControllerTable(KindTable):
         rolling: Relative angular acceleration per angle by which soles have rolled [1/s²], of `momentum_damping`.
         lean: How far it moves the centre of mass in the first 0.8 s, in world axes [m].
         speed_share: Share of the joints' speed limits that it keeps, with those of position; default: it ignores both.
+        press: What contacts that do not stand press with, of `motion_force`: by name, rows of a time [s] and a normal
+            force [N], or of a time and a wrench on the robot, in world axes [N], [N m]; linear in between.
     """
 
     KINDS: ClassVar[dict[str, str]] = {
@@ -117,7 +119,7 @@ class ControllerTable(KindTable):
         "follow_body": set(),
         "walk": set(),
         "balance": set(),
-        "classic": {"method", "pace", "com", "base_schedule", "momentum", "rolling", "lean", "speed_share"},
+        "classic": {"method", "pace", "com", "base_schedule", "momentum", "rolling", "lean", "speed_share", "press"},
         "swing_up": {"error", "trust", "gains"},
         "layered_walk": {"speed"},
         "mpc": set(),
@@ -163,3 +165,4 @@ class ControllerTable(KindTable):
     rolling: NotNegative | None = None
     lean: Vector | None = None
     speed_share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    press: dict[str, list[list[float]]] | None = None

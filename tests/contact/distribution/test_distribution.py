@@ -86,6 +86,14 @@ def test_hands_are_tracked_and_internal_wrenches_cancel() -> None:
     found = hand_tracking(stance, {"hand": wanted})
     np.testing.assert_allclose(found[2], wanted, atol=1e-9)
     np.testing.assert_allclose(stance.map @ found.ravel(), stance.weight, atol=1e-9)
+    C = stance.map
+    simple, N = np.linalg.pinv(C) @ stance.weight, np.eye(18) - np.linalg.pinv(C) @ C
+    through = simple + N @ np.linalg.pinv(N[12:]) @ (wanted - simple[12:])  # (3.66)
+    np.testing.assert_allclose(found.ravel(), through, atol=1e-9)
+    by_place = hand_tracking(stance, {"hand": wanted}, method="dcm")
+    np.testing.assert_allclose(by_place[2], wanted)
+    np.testing.assert_allclose(C @ by_place.ravel(), stance.weight, atol=1e-9)
+    assert np.abs(by_place - found).max() > 0.1
     inner = internal_part(stance, found)
     np.testing.assert_allclose(stance.map @ inner.ravel(), 0.0, atol=1e-9)
     assert np.linalg.matrix_rank(stance.map) == 6
