@@ -12,7 +12,7 @@ import sys
 
 __all__ = ["Arena"]
 
-_SIZE = 1 << 28
+_SIZE = 3 << 28
 _FAILED = ctypes.c_void_p(-1).value
 
 
@@ -20,7 +20,7 @@ class Arena:
     """Reserves addresses, no memory. Linux maps what follows at the highest free addresses, so here or above.
 
     Args:
-        size: Of all that will be loaded [B]; beyond it, parts lie where the system puts them.
+        size: How much [B].
     """
 
     def __init__(self, size: int = _SIZE) -> None:
@@ -36,13 +36,17 @@ class Arena:
         if start not in (None, _FAILED):
             self._start, self._end = start, start + size
 
-    def make_room(self, count: int) -> None:
-        """Give back addresses at the upper end, for what is loaded next.
+    def make_room(self, count: int) -> bool:
+        """Give back addresses at the upper end, for what is loaded next; returns whether there were enough.
 
         Args:
             count: Size of an object file [B]; its parts take whole pages.
         """
-        wanted = (2 * count // mmap.PAGESIZE + 16) * mmap.PAGESIZE
-        if self._end - wanted > self._start:
-            self._end -= wanted
-            self._libc.munmap(self._end, wanted)
+        if not self._end:
+            return True  # nothing is kept on this system
+        wanted = (count // mmap.PAGESIZE + 16) * mmap.PAGESIZE
+        if self._end - wanted <= self._start:
+            return False
+        self._end -= wanted
+        self._libc.munmap(self._end, wanted)
+        return True

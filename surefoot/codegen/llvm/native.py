@@ -21,9 +21,10 @@ _OF_LOOPS = "x86-64-v3"
 their width, and the results of an active set must not depend on the CPU."""
 
 _LOCK = threading.RLock()
-_ARENA = Arena()
+_FIRST = Arena()  # as early as possible: little lies above it
 os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 _loaded: dict[tuple[str, ...], dict[str, int]] = {}
+_engines: list[tuple[Any, Arena]] = []
 _OPTIONS = ("-pre-RA-sched=source", "-enable-misched=false")  # our order of instructions is the one we want
 
 
@@ -77,9 +78,13 @@ def _machine(optimise: bool) -> Any:
     )
 
 
-@functools.cache
-def _engine() -> Any:
-    return _llvm().create_mcjit_compiler(_llvm().parse_assembly(""), _machine(False))
+def _engine_for(count: int) -> Any:
+    """An engine with room for an object file of that size; what it has loaded lies near its addresses."""
+    if not _engines or not _engines[-1][1].make_room(count):
+        engine = _llvm().create_mcjit_compiler(_llvm().parse_assembly(""), _machine.__wrapped__(False))
+        _engines.append((engine, Arena() if _engines else _FIRST))
+        _engines[-1][1].make_room(count)
+    return _engines[-1][0]
 
 
 @functools.cache
@@ -127,8 +132,7 @@ def load_object(code: bytes, names: tuple[str, ...]) -> dict[str, int]:
     """
     with _LOCK:
         if names not in _loaded:
-            engine = _engine()
-            _ARENA.make_room(len(code))
+            engine = _engine_for(len(code))
             engine.add_object_file(_llvm().ObjectFileRef.from_data(code))
             engine.finalize_object()
             _loaded[names] = {name: int(engine.get_function_address(name)) for name in names}
