@@ -19,7 +19,7 @@ import pinocchio as pin
 from surefoot.arrays import Array
 from surefoot.errors import FileFormatError, one_of
 from surefoot.files import is_file, read_bytes
-from surefoot.motion.reading.order import dense, foot_slide, link_placements
+from surefoot.motion.reading.order import dense, foot_slide, foot_touch, link_placements
 from surefoot.motion.world import World, surface_motion
 from surefoot.robot import Robot
 from surefoot.words import side_pairs
@@ -33,6 +33,7 @@ _SWAPPED = "sides-swapped"
 _STILLER = ((0.1, 0.35), (0.015, 0.1))
 """[m], share: where a foot slides farther than the first as read, and at most the second share of that with the sides
 exchanged, they are exchanged."""
+_TOUCHES = 0.8  # share of the time on the ground that feet must keep then
 _BAD = 1.5  # points that make an order doubtful,
 _BETTER = 0.25  # of them that the right order may have
 _FITS = 0.02  # [m]: mean distance of bodies from links,
@@ -189,6 +190,8 @@ def _by_slides(robot: Robot, world: World, q: Array, orders: Mapping[str, Sequen
     stiller = any(slide > far and other <= share * slide for far, share in _STILLER)
     if not stiller or _Signs.of(robot, world, there).bad >= _BAD:
         return JointOrder("")
+    if foot_touch(robot, world, there) < _TOUCHES * foot_touch(robot, world, q):
+        return JointOrder("")  # feet in the air do not slide
     return JointOrder(_SWAPPED, f"feet slide by {100.0 * slide:.0f} cm; in {_SWAPPED} order, by {100.0 * other:.0f} cm")
 
 

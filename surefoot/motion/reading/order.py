@@ -323,9 +323,18 @@ def foot_slide(robot: Robot, world: World, q: Array) -> float:
     return max((float(np.linalg.norm(np.ptp(way, axis=0))) for way in ways), default=0.0)
 
 
+def foot_touch(robot: Robot, world: World, q: Array) -> float:
+    """Share of the time that feet are near the ground, their mean."""
+    return float(np.mean([_near(surface) for surface in _surfaces(robot, world, q, _CORNERS)]))
+
+
+def _near(surface: SurfaceMotion) -> Array:
+    return np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
+
+
 def _way(surface: SurfaceMotion) -> Array:
     """(n, 3): way of the touching material, along the ground, in the steps in which it is near the ground [m]."""
-    near = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
+    near = _near(surface)
     steps = np.diff(surface.path, axis=0)
     normals = surface.normals[1:]
     steps -= np.sum(steps * normals, axis=1, keepdims=True) * normals
