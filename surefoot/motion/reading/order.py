@@ -328,8 +328,9 @@ def foot_touch(robot: Robot, world: World, q: Array) -> float:
     return float(np.mean([_near(surface) for surface in _surfaces(robot, world, q, _CORNERS)]))
 
 
-def _near(surface: SurfaceMotion) -> Array:
-    return np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
+def _near(surface: SurfaceMotion) -> NDArray[np.bool_]:
+    near: NDArray[np.bool_] = np.abs(np.where(np.isnan(surface.height), _NOWHERE, surface.height)) <= _STANDS
+    return near
 
 
 def _way(surface: SurfaceMotion) -> Array:
